@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The primary key of `api_keys` has no merchant, because the key id in a request identifies the merchant.
+// The primary key of `api_keys` omits the merchant id, because a request identifies the merchant only by the API key's
+// id.
 export const apiKeys: Migration = {
   name: '0002-api-keys',
   statements: (schema, { uuid, timestamp, table }) => [

@@ -11,7 +11,8 @@ export const lists: Migration = {
         .addColumn('latest', 'integer', (c) => c.notNull())
         .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
     ),
-    // The table stores the number of rows in each block of a list's sequence numbers.
+    // `list_counts` stores the number of rows per block of a list. Each list's sequence numbers are divided into
+    // blocks, in several block sizes.
     clusteredTable(
       schema
         .createTable('list_counts')

@@ -14,7 +14,6 @@ export const idempotencyKeys: Migration = {
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('idempotency_keys_key', ['merchant_id', 'operation', 'key']),
     ),
-    // This index serves the deletion of idempotency keys after 30 days.
     schema.createIndex('idempotency_keys_by_age').on('idempotency_keys').columns(['merchant_id', 'created_at']),
   ],
 }

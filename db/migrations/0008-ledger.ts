@@ -49,7 +49,7 @@ export const ledger: Migration = {
         .addForeignKeyConstraint('entries_account', ['merchant_id', 'account_id'], 'accounts', ['merchant_id', 'id']),
     ),
     ...appendOnly('entries'),
-    // This index serves a wallet's statement, and makes the numbers of an account's entries unique.
+    // This index serves a wallet's statement, and makes `sequence` unique within an account.
     schema
       .createIndex('entries_by_account')
       .unique()

@@ -36,8 +36,6 @@ export const customers: Migration = {
         .addColumn('updated_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('customers_key', ['merchant_id', 'id']),
     ),
-    // This index serves every page of the list of customers. Customers are never deleted, so each page of the list
-    // starts at a known sequence number.
     schema.createIndex('customers_by_sequence').unique().on('customers').columns(['merchant_id', 'sequence']),
   ],
 }

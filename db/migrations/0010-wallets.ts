@@ -35,8 +35,6 @@ export const wallets: Migration = {
       .createIndex('wallets_by_asset_type')
       .on('wallets')
       .columns(['merchant_id', 'owner_id', 'asset_type', 'owner_sequence']),
-    // This index serves the list of an owner's wallets filtered by currency, and the search for the wallet that funds a
-    // payout.
     schema
       .createIndex('wallets_by_currency')
       .on('wallets')

@@ -21,7 +21,8 @@ export const walletAddresses: Migration = {
           'id',
         ]),
     ),
-    // On networks without address derivation, wallets get imported addresses in the order of their sequence.
+    // On networks without address derivation, each new wallet gets the imported address with the lowest sequence
+    // number.
     clusteredTable(
       schema
         .createTable('pooled_addresses')

@@ -44,7 +44,7 @@ export const payoutMethods: Migration = {
             else wallet_address is not null and network is not null and account_number is null end`,
         ),
     ),
-    // Each index serves the list of payout methods with one set of filters. A currency implies a type.
+    // A payout method's currency determines its type, so no index needs both columns.
     ...[
       { name: 'all', columns: ['sequence'], isUnique: true },
       { name: 'type', columns: ['type', 'sequence'], isUnique: false },

@@ -13,7 +13,7 @@ export const payouts: Migration = {
         .addColumn('wallet_id', uuid, (c) => c.notNull())
         .addColumn('customer_id', uuid)
         .addColumn('transfer_id', uuid, (c) => c.notNull())
-        // A bijection computes the transaction id from the sequence, so the id is unique without an index.
+        // A bijection computes the transaction id from the sequence, so transaction ids are unique without an index.
         .addColumn('transaction_id', 'text', (c) => c.notNull())
         .addColumn('reference_id', uuid, (c) => c.notNull())
         .addColumn('idempotency_key', 'text')
@@ -52,7 +52,6 @@ export const payouts: Migration = {
           'id',
         ]),
     ),
-    // This index serves every page of the list of payouts: a page of a gapless sequence starts at a known number.
     schema.createIndex('payouts_by_sequence').unique().on('payouts').columns(['merchant_id', 'sequence']),
     schema
       .createIndex('payouts_by_idempotency_key')

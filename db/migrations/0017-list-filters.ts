@@ -1,15 +1,13 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Each index serves a list with one filter, in ascending and descending order.
 const indexes = [
   { table: 'customers', name: 'status', columns: ['status', 'sequence'] },
   { table: 'customers', name: 'type', columns: ['customer_type', 'sequence'] },
   { table: 'customers', name: 'status_and_type', columns: ['status', 'customer_type', 'sequence'] },
   { table: 'wallets', name: 'type', columns: ['asset_type', 'sequence'] },
   { table: 'wallets', name: 'code', columns: ['currency', 'sequence'] },
-  // The index columns after `sequence` are the list's other filters. Within the index, SQLite skips rows that the other
-  // filters exclude.
+  // The index also contains the columns of other filters, so that SQLite can apply all filters within the index.
   {
     table: 'payouts',
     name: 'customer',
@@ -22,8 +20,8 @@ const indexes = [
   { table: 'wallet_addresses', name: 'id', columns: ['id'] },
 ]
 
-// The planner statistics: the expected number of rows per index prefix. A merchant has many rows, an owner has few.
-// Without planner statistics, SQLite would scan the index of the whole list.
+// These planner statistics are the expected number of rows per index prefix. Without planner statistics, SQLite would
+// scan the index of the whole list.
 const rows = {
   accounts: { key: [100_000, 1] },
   customers: {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// With the columns that this migration adds to transfers, the query for a wallet's statement needs no join.
+// The new columns of `transfers` remove a join from the query for a wallet's statement.
 export const transferCauses: Migration = {
   name: '0018-transfer-causes',
   statements: (schema, { uuid, raw, appendOnly, dropAppendOnly: changeable }) => [

@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// An exchange rate can be cancelled before its effective time. A new rate for the effective time of a cancelled rate is
-// the next revision.
 export const cancelledRates: Migration = {
   name: '0020-cancelled-rates',
   formerName: '0025-cancelled-rates',

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Fees can be cancelled before their effective time, like exchange rates.
 export const cancelledFees: Migration = {
   name: '0021-cancelled-fees',
   formerName: '0026-cancelled-fees',

@@ -3,7 +3,8 @@ import type { Migration } from '../../src/database/migration.ts'
 
 const lists = ['customers', 'wallets', 'payout_methods', 'payouts']
 
-// The next row of a list is never older than the latest row, even if the clock of a process is slow.
+// Creation times must not decrease within a list, even if the clock of one process is slow. Therefore `sequences`
+// stores the creation time of the latest row.
 export const latestTimes: Migration = {
   name: '0022-latest-times',
   statements: (schema, { uuid, amount, raw, milliseconds }) => [

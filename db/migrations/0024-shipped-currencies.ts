@@ -3,7 +3,7 @@ import type { Migration } from '../../src/database/migration.ts'
 
 const shippedAt = '2026-01-01T00:00:00.000Z'
 
-// More shipped currencies (ruling 52). A currency that an operator has already added keeps its row.
+// Ruling 52 adds these currencies. The row of a currency that an operator has already added stays unchanged.
 const shipped = [
   { code: 'USD', idPart: '50' },
   { code: 'CAD', idPart: '60' },

@@ -6,10 +6,10 @@ const tables = [
   { table: 'idempotency_keys', column: 'key', scope: ['merchant_id', 'operation'] },
 ]
 
-// Earlier versions stored the idempotency keys of GraphQL requests with their quotes and surrounding spaces. This
-// migration normalizes stored idempotency keys like `parseIdempotencyKey`, so that a retry still finds its payout. If
-// several idempotency keys have the same normalized form, only one row gets it, preferably the row that already has it.
-// The other rows keep their unnormalized idempotency keys, which no request can match.
+// Earlier versions stored the idempotency keys of GraphQL requests with quotes and surrounding spaces. This migration
+// normalizes stored idempotency keys like `parseIdempotencyKey`, so that retries remain idempotent. If two stored keys
+// have the same normalized form, only one row gets the normalized key. The other row keeps its original key, which no
+// request matches.
 export const oneFormOfIdempotencyKeys: Migration = {
   name: '0025-one-form-of-idempotency-keys',
   statements: (_schema, { raw }) =>

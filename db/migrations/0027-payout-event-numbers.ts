@@ -1,7 +1,7 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// A client that polls payout events continues from this gapless number, which is in commit order. Earlier payout events
-// have no number.
+// Clients poll payout events by sequence number, so sequence numbers have no gaps and are in commit order. Payout
+// events that were created before this migration have no sequence number.
 export const payoutEventNumbers: Migration = {
   name: '0027-payout-event-numbers',
   statements: (schema) => [

@@ -1,14 +1,13 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The migration drops the stored ledger entries, so it must first find entries that cannot be derived from their
-// transfers.
+// The migration drops the stored ledger entries. The migration fails if a stored entry differs from the entry that is
+// derived from the transfer.
 const notOfTheirForm =
   'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them'
 
-// The ledger entries of a transfer can be derived from its kind, wallet, amount and fee. Therefore `transfers` gets
-// columns for the kind, wallet, amount and fee, and `entries` becomes a view. The migration compares the stored ledger
-// entries with the view before it drops the stored entries.
+// The ledger entries of a transfer can be derived from its kind, wallet, amount and fee. Therefore the table `entries`
+// is replaced by a view of `transfers`.
 export const transfersInOneRow: Migration = {
   name: '0028-transfers-in-one-row',
   rewrites: 'every ledger transfer, whose entries move into its own row',
@@ -38,8 +37,6 @@ export const transfersInOneRow: Migration = {
           sql`(wallet_id is null) = (sequence is null) and (wallet_id is null) = (balance_after is null)`,
         )
         .addCheckConstraint('transfers_fee', sql`fee = 0 or kind in ('payout', 'payout_failed', 'payout_returned')`)
-        // This foreign key ensures that the wallet and the merchant exist. A transfer without a wallet belongs to a
-        // payout event, whose foreign keys ensure that the merchant exists.
         .addForeignKeyConstraint('transfers_wallet_id', ['merchant_id', 'wallet_id'], 'wallets', ['merchant_id', 'id']),
     ),
     raw(sql`insert into transfers_in_one_row
@@ -101,18 +98,18 @@ export const transfersInOneRow: Migration = {
         where b.line is null`,
     ),
     raw(sql`drop table entries_before`),
-    // This index serves a wallet's statement, and makes the numbers of a wallet's transfers unique.
+    // This index serves a wallet's statement, and makes `sequence` unique within a wallet.
     schema
       .createIndex('transfers_by_wallet')
       .unique()
       .on('transfers')
       .columns(['merchant_id', 'wallet_id', 'sequence'])
       .where(sql.ref('wallet_id'), 'is not', null),
-    // This index serves a wallet's statement filtered by incoming transfers. Outgoing transfers need no index of their
-    // own, because they are most of a busy wallet's transfers.
+    // This index serves a wallet's statement filtered by incoming transfers. A filter for outgoing transfers needs no
+    // index, because most transfers of a busy wallet are outgoing.
     raw(sql`create index transfers_in on transfers (merchant_id, wallet_id, sequence)
       where wallet_id is not null and kind <> 'payout'`),
-    // Ledger accounts without a wallet need no row, because their values can be computed from the transfers.
+    // The balances of clearing accounts are computed from the transfers, so clearing accounts need no rows.
     raw(sql`delete from accounts where kind <> 'wallet'`),
   ],
 }

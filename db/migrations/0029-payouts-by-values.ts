@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// The filter columns have few distinct values, so a list filtered by any of them merges at most eight sorted index
+// Each filter column has few distinct values. A query with one filter therefore merges at most eight sorted index
 // ranges.
 export const payoutsByValues: Migration = {
   name: '0029-payouts-by-values',

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Creates each merchant's payout sequence in advance, so that every payout can lock it first. If a merchant's first
-// payout created the sequence after locking a wallet, two processes could deadlock.
+// A payout must lock the sequence of its merchant before it locks a wallet, otherwise two processes could deadlock.
+// Therefore the sequence must exist before the merchant's first payout.
 export const payoutsSequence: Migration = {
   name: '0030-payouts-sequence',
   statements: (_, { raw }) => [

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration, MigrationDialect } from '../../src/database/migration.ts'
 
-// Events are numbered without gaps per merchant, in commit order. `data` contains only values that are not kept in the
-// row of the event's object.
+// Events are numbered without gaps per merchant, in commit order. `data` omits values that the row of the event's
+// object contains.
 export const events: Migration = {
   name: '0031-events',
   rewrites: 'what happened so far as events, two or three for each payout',
@@ -14,16 +14,14 @@ export const events: Migration = {
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('type', 'text', (c) => c.notNull())
         .addColumn('object_id', dialect.uuid, (c) => c.notNull())
-        // The version numbers the events of an object from 1.
+        // Events of one object have the versions 1, 2, 3 and so on.
         .addColumn('version', 'integer', (c) => c.notNull())
-        // The time of an event is in milliseconds since 1970.
+        // In milliseconds since 1970.
         .addColumn('time', dialect.amount, (c) => c.notNull())
         .addColumn('data', dialect.json)
         .addPrimaryKeyConstraint('events_key', ['merchant_id', 'sequence'])
         .addForeignKeyConstraint('events_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // This index serves the search for the latest event of an object. Payouts need no such search, because each event
-    // type of a payout has a fixed version.
     schema
       .createIndex('events_by_object')
       .unique()
@@ -40,8 +38,8 @@ export const events: Migration = {
 }
 
 /**
- * Reconstructs events of existing rows. The existing rows do not contain the earlier versions of customers and payout
- * methods.
+ * Creates the events of existing rows. Earlier states of customers and payout methods are unknown, so no events are
+ * created for changes.
  */
 function history({ milliseconds, rowAsJson }: MigrationDialect) {
   const at = (column: string) => milliseconds(sql.ref(column))
@@ -71,7 +69,7 @@ function history({ milliseconds, rowAsJson }: MigrationDialect) {
     window in_order as (partition by merchant_id order by time, place, object_id)`
 }
 
-/** Changes of a wallet between its creation and its closing are unknown. */
+/** The time of the last change before a customer was closed is unknown. */
 const beforeItClosed = {
   status: sql`'active'`,
   updated_at: sql`case status when 'closed' then created_at else updated_at end`,

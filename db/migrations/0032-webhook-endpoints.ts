@@ -11,19 +11,18 @@ export const webhookEndpoints: Migration = {
         .addColumn('id', uuid, (c) => c.notNull())
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('url', 'text', (c) => c.notNull())
-        // An empty list subscribes the endpoint to all event types.
+        // If the list of event types is empty, the endpoint is subscribed to all event types.
         .addColumn('types', json, (c) => c.notNull())
         .addColumn('format', 'text', (c) => c.notNull().check(sql`format in ('standard', 'thin', 'stablestack')`))
         .addColumn('description', 'text')
         .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('enabled', 'disabled')`))
         .addColumn('disabled_reason', 'text', (c) => c.check(sql`disabled_reason in ('by_request', 'failing', 'gone')`))
-        // The signing secrets are encrypted. The signing secrets are sorted newest first, and each has its expiry.
+        // Encrypted signing secrets with their expiry times, newest first.
         .addColumn('secrets', json, (c) => c.notNull())
-        // The keys for asymmetric signatures have the same format as the column `secrets`.
+        // The keys for asymmetric signatures are encrypted like `secrets`.
         .addColumn('signing_keys', json, (c) => c.notNull())
         .addColumn('public_key', 'text')
-        // Delivery of all events up to this number has been attempted. An event whose delivery failed has a row in
-        // `webhook_deliveries`.
+        // The cursor is the sequence number of the last event that the service tried to deliver to the endpoint.
         .addColumn('cursor', 'integer', (c) => c.notNull())
         .addColumn('failures', 'integer', (c) => c.notNull())
         .addColumn('failing_since', timestamp)

@@ -13,14 +13,14 @@ export const webhookDeliveries: Migration = {
         .addColumn('object_id', uuid, (c) => c.notNull())
         .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('pending', 'delivered', 'exhausted')`))
         .addColumn('attempts', 'integer', (c) => c.notNull())
-        // The retry schedule ignores `attempts_before`, the number of attempts before the latest resend.
+        // The retry schedule ignores attempts from before the latest manual resend.
         .addColumn('attempts_before', 'integer', (c) => c.notNull())
-        // The time of the next attempt is in milliseconds since 1970. The time of the next attempt is NULL if the
-        // delivery has ended, or waits for an earlier event of its object.
+        // In milliseconds since 1970. The time is NULL if the delivery has ended, or if an earlier event of the same
+        // object must be delivered first.
         .addColumn('next_attempt_at', amount)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('webhook_deliveries_key', ['merchant_id', 'endpoint_id', 'sequence'])
-        // There is no foreign key to the endpoint, so that deleting an endpoint is fast even if it has many deliveries.
+        // Without a foreign key to the endpoint, deleting an endpoint with many deliveries is fast.
         .addForeignKeyConstraint('webhook_deliveries_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
     schema
@@ -28,7 +28,6 @@ export const webhookDeliveries: Migration = {
       .on('webhook_deliveries')
       .columns(['merchant_id', 'endpoint_id', 'object_id', 'sequence'])
       .where(sql.ref('status'), '=', sql.lit('pending')),
-    // Serves due deliveries.
     schema
       .createIndex('webhook_deliveries_due')
       .on('webhook_deliveries')
@@ -43,7 +42,7 @@ export const webhookDeliveries: Migration = {
         .addColumn('attempt', 'integer', (c) => c.notNull())
         .addColumn('attempted_at', timestamp, (c) => c.notNull())
         .addColumn('duration_ms', 'integer', (c) => c.notNull())
-        // The error is set if the webhook endpoint sent no response.
+        // The error is NULL if the webhook endpoint sent a response.
         .addColumn('status', 'integer')
         .addColumn('answer', 'text')
         .addColumn('error', 'text')

@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// Only the process `holder` sends a merchant's webhooks until the time `until`, in milliseconds since 1970.
+// Until the time `until` (milliseconds since 1970), only the process `holder` sends webhooks of the merchant.
 export const webhookLeases: Migration = {
   name: '0034-webhook-leases',
   statements: (schema, { uuid, amount, clusteredTable }) => [

@@ -4,11 +4,11 @@ import type { Migration } from '../../src/database/migration.ts'
 export const payoutTransfers: Migration = {
   name: '0035-payout-transfers',
   statements: (schema, { uuid, timestamp, amount, json, clusteredTable }) => [
-    // The primary key is the order id that the bank knows. The order id identifies the merchant.
+    // The primary key omits the merchant id, because the order id identifies the merchant.
     clusteredTable(
       schema
         .createTable('payout_transfers')
-        // The order id is the `reference_id` of the payout.
+        // The order id equals the payout's `reference_id`.
         .addColumn('order_id', uuid, (c) => c.notNull())
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('payout_id', uuid, (c) => c.notNull())
@@ -20,14 +20,14 @@ export const payoutTransfers: Migration = {
               sql`state in ('QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED', 'CANCELLED', 'ATTENTION')`,
             ),
         )
-        // The time of the next status poll is in milliseconds since 1970. During a poll, the time of the next status
-        // poll is after the running poll's timeout.
+        // The time of the next submission or status poll, in milliseconds since 1970. While a status poll is running,
+        // the time of the next poll is after the running poll's timeout.
         .addColumn('due_at', amount)
-        // Counts the status polls since the state of the rail order last changed.
+        // Number of status polls since the last change of `state`.
         .addColumn('asked', 'integer', (c) => c.notNull())
         .addColumn('attempts', 'integer', (c) => c.notNull())
         .addColumn('submitted_at', timestamp)
-        // The reference is the bank's id of the payment.
+        // The bank's id of the payment.
         .addColumn('reference', 'text')
         // `cancel_asked_at` is NULL after the bank has responded to the cancellation request.
         .addColumn('cancel_asked_at', timestamp)
@@ -37,20 +37,17 @@ export const payoutTransfers: Migration = {
         .addPrimaryKeyConstraint('payout_transfers_key', ['order_id'])
         .addForeignKeyConstraint('payout_transfers_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // This index serves due submissions, oldest first.
     schema
       .createIndex('payout_transfers_queued')
       .on('payout_transfers')
       .columns(['rail', 'due_at'])
       .where(sql.ref('state'), '=', sql.lit('QUEUED')),
-    // This index serves due status polls.
     schema
       .createIndex('payout_transfers_due')
       .on('payout_transfers')
       .columns(['rail', 'due_at'])
       .where(sql.ref('due_at'), 'is not', null)
       .where(sql.ref('state'), '<>', sql.lit('QUEUED')),
-    // This index serves the attention queue.
     schema
       .createIndex('payout_transfers_attention')
       .on('payout_transfers')

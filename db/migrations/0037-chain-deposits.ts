@@ -4,8 +4,8 @@ import type { Migration } from '../../src/database/migration.ts'
 export const chainDeposits: Migration = {
   name: '0037-chain-deposits',
   statements: (schema, { uuid, timestamp, amount, raw, table, clusteredTable }) => [
-    // The primary key is the address id, which identifies the merchant. A new address gets its number when the list of
-    // watched addresses is next read, so that the list grows only at its end.
+    // The primary key omits the merchant id, because the address id identifies the merchant. Addresses are numbered
+    // when the list of watched addresses is read, so that new addresses are always at the end of the list.
     clusteredTable(
       schema
         .createTable('watched_addresses')
@@ -17,7 +17,7 @@ export const chainDeposits: Migration = {
     ),
     schema.createIndex('watched_addresses_by_number').unique().on('watched_addresses').columns(['number']),
     raw(sql`insert into watched_addresses select id, merchant_id, wallet_id, null from wallet_addresses`),
-    // The merchant of each blockchain event is stored, so that no two merchants are credited for one event.
+    // One blockchain event must not be credited to two merchants, so its reference is unique across merchants.
     clusteredTable(
       schema
         .createTable('chain_events')
@@ -33,14 +33,14 @@ export const chainDeposits: Migration = {
         .addColumn('network', 'text', (c) => c.notNull())
         .addColumn('tx_hash', 'text', (c) => c.notNull())
         .addColumn('log_index', 'integer', (c) => c.notNull())
-        // The reference has the form `network:tx_hash:log_index`, and is also the reference of the credited deposit.
+        // The reference has the form `network:tx_hash:log_index`. The credited deposit has the same reference.
         .addColumn('reference', 'text', (c) => c.notNull())
         .addColumn('address_id', uuid, (c) => c.notNull())
         .addColumn('wallet_id', uuid, (c) => c.notNull())
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
-        // The highest reported number of confirmations of the deposit. A reorganization that removes the deposit from
-        // the chain resets the number of confirmations.
+        // `confirmations` is the highest reported number of confirmations. If a chain reorganization removes the
+        // deposit, `confirmations` is reset.
         .addColumn('confirmations', 'integer', (c) => c.notNull())
         .addColumn('state', 'text', (c) =>
           c.notNull().check(sql`state in ('DETECTED', 'CONFIRMED', 'REORGED', 'ATTENTION', 'DISMISSED')`),
@@ -74,7 +74,6 @@ export const chainDeposits: Migration = {
       .on('chain_deposits')
       .columns(['merchant_id', 'wallet_id', 'detected_at desc', 'reference'])
       .where(sql.ref('state'), '=', sql.lit('DETECTED')),
-    // This index serves the attention queue.
     schema
       .createIndex('chain_deposits_attention')
       .on('chain_deposits')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The text of a document id never changes, so a removed document keeps its row.
+// A document id must always belong to the same text, so the row of a removed document is kept.
 export const trustedDocuments: Migration = {
   name: '0039-trusted-documents',
   statements: (schema, { timestamp, table }) => [
@@ -9,16 +9,16 @@ export const trustedDocuments: Migration = {
       schema
         .createTable('trusted_documents')
         .addColumn('id', 'text', (c) => c.notNull().primaryKey())
-        // The revision increases with each change, so that a process can read the changes after the last change that it
-        // knows.
+        // Each change increases the revision. A process loads changes by reading the documents with a higher revision
+        // than its cached documents.
         .addColumn('revision', 'integer', (c) => c.notNull().check(sql`revision > 0`))
         .addColumn('name', 'text')
         .addColumn('text', 'text', (c) => c.notNull())
         .addColumn('added_at', timestamp, (c) => c.notNull())
         .addColumn('removed_at', timestamp),
     ),
-    // This unique index serves `documentsChangedAfter` and `latestRevision`, and serializes concurrent changes of
-    // documents.
+    // This index serves `documentsChangedAfter` and `latestRevision`. Because the index is unique, concurrent changes
+    // of documents are serialized.
     schema.createIndex('trusted_documents_by_revision').unique().on('trusted_documents').columns(['revision']),
   ],
 }

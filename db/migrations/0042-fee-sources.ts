@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Earlier versions added the fee to the amount that a wallet pays, so each existing fee has the source "balance".
+// Earlier versions added the fee to the amount that a wallet pays. Fees that exist before this migration therefore get
+// the source "balance".
 export const feeSources: Migration = {
   name: '0042-fee-sources',
   statements: (schema) => [

@@ -3,8 +3,7 @@ import type { Migration } from '../../src/database/migration.ts'
 
 const debits = sql`('deposit_reversal', 'payout')`
 
-// This migration adds the kind of transfer that reverses a deposit. SQLite cannot change a check constraint, so the
-// migration rebuilds the table.
+// SQLite cannot change a check constraint, so the migration rebuilds the table.
 export const depositReversalsInTheLedger: Migration = {
   name: '0043-deposit-reversals-in-the-ledger',
   rewrites: 'every ledger transfer, which may be of one more kind',

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A deposit address is unique across merchants, so that no address is assigned twice. Sandbox merchants that already
-// share a deposit address keep it.
+// A deposit address belongs to at most one merchant. Sandbox merchants that already share a deposit address continue to
+// share it.
 export const givenAddresses: Migration = {
   name: '0045-given-addresses',
   formerName: '0046-given-addresses',

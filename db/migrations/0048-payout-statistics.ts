@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The table stores how many payouts of a merchant reached a status on a day, by asset and recipient currency. The
-// counts and sums can be rebuilt from the events.
+// The table stores the count and sum of a merchant's payouts by day, status, asset and recipient currency. The counts
+// and sums can be rebuilt from the events.
 export const payoutStatistics: Migration = {
   name: '0048-payout-statistics',
   statements: (schema, { uuid, amount, clusteredTable }) => [
@@ -10,7 +10,7 @@ export const payoutStatistics: Migration = {
       schema
         .createTable('payout_statistics')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
-        // A day is a date in UTC, for example 2026-03-01.
+        // A date in UTC, for example 2026-03-01.
         .addColumn('day', 'text', (c) => c.notNull())
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('recipient_currency', 'text', (c) => c.notNull())

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The cursor is the number of the last event that a merchant's payout statistics include. The cursor of existing
-// merchants begins at 0, and the service counts their history in the background.
+// The cursor is the number of the last event that a merchant's payout statistics include. For existing merchants the
+// cursor starts at 0, and a background job adds their earlier events to the statistics.
 export const statisticsCursors: Migration = {
   name: '0049-statistics-cursors',
   statements: (schema, { uuid, clusteredTable, raw }) => [

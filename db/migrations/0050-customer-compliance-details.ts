@@ -1,7 +1,7 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// The original provider's customers have these fields. The service stores them as sent, and neither uses nor returns
-// them.
+// The original provider accepts these fields of customers. The service stores the fields unchanged, but neither uses
+// nor returns them.
 export const customerComplianceDetails: Migration = {
   name: '0050-customer-compliance-details',
   statements: (schema, { uuid, table }) => [

@@ -1,22 +1,21 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A deposit gets two gapless numbers: among the merchant's deposits, and among all its transactions (deposits and
-// payouts). With both numbers of a deposit, any page of the list of transactions is found without counting rows.
+// `sequence` is a deposit's number among the merchant's deposits. `transaction_number` is a deposit's number among the
+// merchant's deposits and payouts. With these two numbers, a page of the list of transactions is found without counting
+// rows.
 export const depositNumbers: Migration = {
   name: '0051-deposit-numbers',
   rewrites: 'every deposit, which gets its number in the list of transactions',
   statements: (schema, { uuid, raw, milliseconds, setPlannerStatistics }) => [
     schema.alterTable('deposits').addColumn('sequence', 'integer', (c) => c.notNull().defaultTo(0)),
-    // The transaction number is the deposit's number, plus the number of payouts that were created before the deposit.
     schema.alterTable('deposits').addColumn('transaction_number', 'integer', (c) => c.notNull().defaultTo(0)),
-    // Lists of deposits are filtered by `customer_id` and `asset_code`, which are copied from the wallet.
     schema.alterTable('deposits').addColumn('customer_id', uuid),
     schema.alterTable('deposits').addColumn('asset_code', 'text', (c) => c.notNull().defaultTo('')),
     raw(sql`update deposits set customer_id = wallets.customer_id, asset_code = wallets.currency from wallets
       where wallets.merchant_id = deposits.merchant_id and wallets.id = deposits.wallet_id`),
-    // Early payouts may be slightly older than the payout before them, so the query sorts each payout by the latest
-    // time up to it.
+    // The creation times of early payouts can be slightly out of order. The query therefore sorts each payout by the
+    // latest creation time of this payout and all earlier payouts.
     raw(sql`update deposits set sequence = numbered.sequence, transaction_number = numbered.transaction_number
       from (
         select merchant_id, reference, is_deposit,
@@ -36,7 +35,7 @@ export const depositNumbers: Migration = {
         and numbered.is_deposit = 1`),
     raw(sql`insert into sequences (merchant_id, name, latest, latest_time, latest_id)
       select merchant_id, 'deposits', count(*), 0, null from deposits group by merchant_id`),
-    // A new payout must not be older than an existing deposit.
+    // Creation times of payouts must not precede existing deposits, so that the list of transactions stays in order.
     raw(sql`update sequences set latest_time = deposited.latest_time
       from (
         select merchant_id, ${milliseconds(sql`max(created_at)`)} as latest_time from deposits group by merchant_id

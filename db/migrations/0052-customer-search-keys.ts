@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The search keys are case-folded names, e-mail addresses and phone numbers of customers. The search keys are in a
-// separate table, because row-level security prevents the use of an index on lower(…). The migration folds existing
-// names in ASCII only, so the search for customers also tries ASCII folding.
+// The search keys are case-folded names, e-mail addresses and phone numbers of customers. Search keys have their own
+// table, because row-level security prevents the use of an index on lower(…). The migration folds only the ASCII
+// letters of existing names, so a search also tries ASCII folding.
 export const customerSearchKeys: Migration = {
   name: '0052-customer-search-keys',
   statements: (schema, { uuid, binaryText, clusteredTable, raw }) => [
@@ -12,10 +12,9 @@ export const customerSearchKeys: Migration = {
         .createTable('customer_search_keys')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('kind', 'text', (c) => c.notNull().check(sql`kind in ('name', 'email', 'phone')`))
-        // Both engines compare search keys by bytes, so that all keys with a prefix are in one range.
+        // Search keys are compared by bytes, so that keys with the same prefix are adjacent in the index.
         .addColumn('key', binaryText, (c) => c.notNull())
         .addColumn('customer_id', uuid, (c) => c.notNull())
-        // Serves the search.
         .addPrimaryKeyConstraint('customer_search_keys_key', ['merchant_id', 'kind', 'key', 'customer_id'])
         .addForeignKeyConstraint('customer_search_keys_customer', ['merchant_id', 'customer_id'], 'customers', [
           'merchant_id',

@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// These indexes serve the search for payouts and payout methods by their identifiers. A new payout adds an entry to
-// only one of these indexes.
 export const searchIndexes: Migration = {
   name: '0053-search-indexes',
   statements: (schema, { setPlannerStatistics: expectRows }) => [

@@ -9,15 +9,14 @@ export const databaseCopies: Migration = {
       schema
         .createTable('database_copies')
         .addColumn('id', 'integer', (c) => c.primaryKey().notNull().check(sql`id = 1`))
-        // The source and the target of a copy store the same copy id.
+        // The source database and the target database store the same copy id.
         .addColumn('copy_id', uuid, (c) => c.notNull())
         .addColumn('role', 'text', (c) => c.notNull().check(sql`role in ('source', 'target')`))
-        // The column `other` stores the name of the other database without its password.
+        // The name of the other database, without its password.
         .addColumn('other', 'text', (c) => c.notNull())
         .addColumn('started_at', timestamp, (c) => c.notNull())
-        // After the copy is completed, the target is in use instead of the source.
         .addColumn('completed_at', timestamp)
-        // An interrupted copy continues at this position of the target database.
+        // An interrupted copy continues at this position.
         .addColumn('progress', json),
     ),
   ],

@@ -3,8 +3,7 @@ import type { Migration } from '../../src/database/migration.ts'
 
 const debits = sql`('deposit_reversal', 'payout')`
 
-// This migration adds the kind of transfer that credits the opening balance of an imported wallet. SQLite cannot change
-// a check constraint, so the migration rebuilds the table.
+// SQLite cannot change a check constraint, so the migration rebuilds the table.
 export const openingTransfers: Migration = {
   name: '0055-opening-transfers',
   rewrites: 'every ledger transfer, which may be of one more kind',

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// An imported row keeps its creation time, so it may be older than the previous row of its list. Time filters use a
-// different query for a list with imported rows. Imported deposit addresses belong to the original provider.
+// An imported row keeps its original creation time, so a list with imported rows is not in the order of creation times.
+// Lists with imported rows therefore need a different query for time filters. Imported deposit addresses belong to the
+// original provider.
 export const importedRows: Migration = {
   name: '0056-imported-rows',
   statements: (schema) => [

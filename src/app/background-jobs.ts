@@ -66,7 +66,6 @@ function startWebhookLogPruner(service: Service, logger: ProcessResources['logge
   })
 }
 
-/** In the sandbox, the simulated bank is a rail too. */
 export function configuredRails({ mode, rails }: Config, { wallClock }: Pick<Service, 'wallClock'>): readonly Rail[] {
   const banks = rails.map((rail) => createHttpRail({ ...rail, wallClock }))
   return { sandbox: [sandboxRail, ...banks], live: banks }[mode]

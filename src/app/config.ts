@@ -31,7 +31,7 @@ const Environment = z.object({
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
   /** `planned` compiles GraphQL documents to plans; `reference` uses graphql-js alone. */
   GRAPHQL_EXECUTOR: z.enum(['planned', 'reference']).default('planned'),
-  /** The limit is the number of requests per second and merchant. */
+  /** Requests per second and merchant. */
   RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),
   /** By default, the sandbox allows any origin, and live mode allows none. */
   CORS_ORIGINS: z
@@ -46,23 +46,21 @@ const Environment = z.object({
     .default(0),
   METRICS_PORT: wholeNumberOrOff(1, 65_535),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
-  /** `readConsole` parses the four CONSOLE_ variables. */
   CONSOLE_PORT: z.string().optional(),
   CONSOLE_HOST: z.string().optional(),
   CONSOLE_URL: z.string().optional(),
   CONSOLE_USERS: z.string().optional(),
-  /** The OpenTelemetry SDK reads this variable and the other OTEL_ variables itself. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   /**
-   * The timeout is in milliseconds. OpenTelemetry's default timeout is longer, but the shutdown waits for the
-   * collector.
+   * In milliseconds. The shutdown waits for the last traces to be sent, so the default timeout is shorter than
+   * OpenTelemetry's.
    */
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(3_000),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: samplingRatio().default(1),
   WORKERS: wholeNumber(1, 64).default(1),
-  /** The first key encrypts secrets; every key of SECRETS_KEY can decrypt them. */
+  /** The first key of SECRETS_KEY encrypts secrets, and every key can decrypt secrets. */
   SECRETS_KEY: z
     .string()
     .transform(parseKeys)
@@ -80,7 +78,6 @@ const Environment = z.object({
     .refine((interval) => interval !== null, 'must be a whole number with s, m, h or d, of 24d at most, such as 6h')
     .default(86_400_000),
   BACKUP_KEEP: wholeNumber(1, 100_000).default(7),
-  /** `readRails` parses RAILS, RAIL_PAUSE and the secrets RAIL_SECRET_<NAME>. */
   RAILS: z.string().optional(),
   RAIL_PAUSE: z.string().optional(),
 })
@@ -115,7 +112,7 @@ function readTracing(variables: z.output<typeof Environment>) {
   }
 }
 
-/** Excludes the variables RAIL_SECRET_<NAME>, whose names depend on the value of RAILS. */
+/** The type excludes the variables RAIL_SECRET_<NAME>, because their names depend on the value of RAILS. */
 export type ConfigurationVariable = keyof z.input<typeof Environment>
 
 export type Config = Readonly<z.output<typeof Configuration>> &
@@ -133,8 +130,9 @@ let envFile: EnvFile = noEnvFile
 let namesFromFile: ReadonlySet<string> = new Set()
 
 /**
- * Adds the variables of `.env` to the environment, so that child processes and libraries see them too. The environment
- * has precedence. Tests must not read a developer's file, so only the entry points call this function.
+ * Adds the variables of `.env` to the environment, so that child processes and libraries can read the variables. The
+ * environment has precedence over `.env`. Tests must not read a developer's `.env` file, so only the entry points of
+ * the program read `.env`.
  */
 export function loadEnvFile(): void {
   envFile = readEnvFile(process.cwd())
@@ -163,7 +161,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = processEnvironment()
 
 const intervalUnitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Returns `null` if the interval is invalid, or longer than a timer can wait. */
+/** Returns `null` if the interval is invalid or exceeds the maximum delay of a timer. */
 function readInterval(text: string): number | null {
   const [, count = '', unit = ''] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? []
   const interval = Number(count) * (intervalUnitsMs[unit] ?? 0)

@@ -7,20 +7,16 @@ import type { ProcessResources } from './start.ts'
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
-/** The restart delay doubles while the console process dies before the age of `minLifetimeMs`. */
+/** If the console process exits within `minLifetimeMs`, the next restart delay is doubled. */
 const initialBackoffMs = 500
 const maxBackoffMs = 60_000
 const minLifetimeMs = 10_000
 
-/** The service's own shutdown timeout is longer than this timeout of the console. */
 const stopTimeoutMs = 5_000
 
 export type ConsoleProcess = { readonly stop: () => Promise<void> }
 
-/**
- * Starts the console in its own process, because slow pages and password checks must not delay payouts. No failure of
- * the console ends the service.
- */
+/** Starts the console in a process of its own, so that slow pages and password checks do not delay payouts. */
 export function startConsoleProcess({ console }: Config, logger: ProcessResources['logger']): ConsoleProcess {
   if (console === null) return { stop: async () => {} }
   let child: ChildProcess | null = null
@@ -32,7 +28,7 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
     const startedAt = performance.now()
     child = fork(mainPath, ['console'])
     lowerPriority(child.pid)
-    // A process that could not be started emits no `exit` event.
+    // If a child process cannot be started, Node.js emits the event `error` but not `exit`.
     child.once('error', (error) => child?.pid === undefined && restart(startedAt, { err: error }))
     child.once('exit', (code, signal) => restart(startedAt, { code, signal }))
   }
@@ -56,7 +52,6 @@ export function startConsoleProcess({ console }: Config, logger: ProcessResource
   }
 }
 
-/** Lowers the priority of the console process, because API requests are more urgent. */
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, 10)

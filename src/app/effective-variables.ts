@@ -47,7 +47,6 @@ export const telemetryVariables: Readonly<Record<string, VariableDeclaration>> =
 
 export type EffectiveVariable = {
   readonly name: string
-  /** The value is `null` if the environment variable has neither a value nor a default. */
   readonly value: string | null
   readonly source: 'default' | '.env' | 'environment'
 }
@@ -73,10 +72,7 @@ export function effectiveVariables(
 
 const maskedSecret = '(secret)'
 
-/**
- * Masks passwords in the parameters of a URL. Masks the URL's own password up to the last `@`, because passwords may
- * contain `@`.
- */
+/** Masks passwords in a URL. A password can contain `@`, so the URL is masked up to the last `@`. */
 function maskPasswords(value: string): string {
   return value
     .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:@/]*):.*@/is, `$1:${maskedSecret}@`)

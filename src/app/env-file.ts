@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 
-/** The errors of a `.env` file contain line numbers, but not the text of the lines, which may contain secrets. */
+/** An error contains the number of an invalid line, but not the text, because the text may contain a secret. */
 export type EnvFile = { readonly variables: Readonly<Record<string, string>>; readonly errors: readonly string[] }
 
 export const noEnvFile: EnvFile = { variables: {}, errors: [] }
@@ -20,14 +20,14 @@ export function readEnvFile(folder: string): EnvFile {
   }
 }
 
-/** Sets the variables that the environment lacks, and returns the names of the variables that it set. */
+/** Sets the variables that the environment lacks, and returns the names of these variables. */
 export function applyEnvFile(environment: NodeJS.ProcessEnv, { variables }: EnvFile): ReadonlySet<string> {
   const missing = Object.entries(variables).filter(([name]) => (environment[name] ?? '') === '')
   for (const [name, value] of missing) environment[name] = value
   return new Set(missing.map(([name]) => name))
 }
 
-/** Node.js silently skips invalid lines of a `.env` file, for example an invalid line for MODE. */
+/** Finds invalid lines, because Node.js silently skips an invalid line, for example the line with MODE. */
 function findFaultyLines(text: string): string[] {
   const faults: string[] = []
   const lines = text.split('\n')

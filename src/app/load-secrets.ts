@@ -7,10 +7,8 @@ import type { Config } from './config.ts'
 
 /**
  * Encrypts with SECRETS_KEY. Without SECRETS_KEY, a sandbox on SQLite uses a key file next to the database. Live mode
- * uses no key file, because the key must be stored apart from the data. PostgreSQL uses no key file, because the
- * machines of a service share no files.
- *
- * @param mode the mode of the database
+ * uses no key file, because the key must be stored apart from the data. On PostgreSQL there is no key file, because
+ * processes on several machines could not share a key file.
  */
 export function loadSecrets({ databaseUrl, secretsKeys }: Config, mode: Mode): Secrets {
   if (secretsKeys.length > 0) return createSecrets(secretsKeys)

@@ -4,31 +4,25 @@ import { systemTimestamp } from '../core/ids-and-clock.ts'
 import type { AccessLog } from '../server/http/request-lifecycle.ts'
 import type { Config } from './config.ts'
 
-/** If the reader of the log stalls, the logger drops further lines, because payouts matter more than their log. */
+/** If the reader of the log stalls, further log lines are dropped, because payouts are more important than the log. */
 const maxBufferedBytes = 64 * 1024 * 1024
 
-/**
- * The role `service` is a service that runs as a single process. Each other role is one process of a service with
- * several processes.
- */
+/** The role `service` is used if the service has a single process. */
 export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender' | 'console'
 
 /**
- * PIPE_BUF of Linux is 4,096. Larger writes to a pipe are not atomic, so the log lines of several processes would mix.
+ * PIPE_BUF of Linux is 4,096. Larger writes to a pipe are not atomic, so log lines of different processes could mix.
  */
 const maxPipeWriteBytes = 4_096
 
-/**
- * A service with a single process writes larger chunks of its log, because each write takes as long as a few small
- * responses.
- */
+/** A service with a single process can write larger chunks, which take less time per log line. */
 const maxWriteBytes = 64 * 1024
 
 /**
  * Writes the log as JSON lines without API keys and account numbers. Logging never waits for the reader of the log.
  *
- * A log line has the route of a request but not its values, so only an error's text could contain an API key or account
- * number. API keys are redacted in the finished line, and long numbers in the text of errors.
+ * A log line contains the route of a request without parameters, so only error messages could contain account numbers.
+ * Long numbers are redacted in error messages, and API keys in the whole log line.
  */
 export function createLogger(
   level: Config['logLevel'],
@@ -57,7 +51,10 @@ export function createLogger(
 
 const flushDelayMs = 10
 
-/** `end` lets the process exit after all log lines are written, or immediately if they cannot be written. */
+/**
+ * `end` closes the log. The process can exit when all log lines are written. If writing is impossible, `end` kills the
+ * process.
+ */
 export type LogOutput = DestinationStream & { readonly end: () => void }
 
 export function standardOutput(role: ProcessRole = 'service'): LogOutput {
@@ -71,7 +68,7 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
     maxWrite,
     contentMode: 'buffer',
   })
-  // A full disk or a closed pipe must not stop payouts, so log lines are lost until writing works again.
+  // A full disk or a closed pipe must not stop payouts, so log lines are dropped until writing works again.
   let isBroken = false
   stream.on('error', () => {
     isBroken = true
@@ -95,10 +92,7 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
   }
 }
 
-/**
- * Flushes buffered log lines shortly after the first line. Log lines that arrive during a write are flushed after the
- * write.
- */
+/** Flushes buffered log lines shortly after the first line. */
 function scheduleFlushes(stream: ReturnType<typeof pino.destination>) {
   let due: NodeJS.Timeout | null = null
   const flush = () => {
@@ -138,8 +132,8 @@ function redactApiKeys(line: string): string {
 }
 
 /**
- * Error messages of database engines and JavaScript can quote anything that a caller sent. So an error is logged with
- * only its stack frames and a message without values.
+ * Error messages of database engines and JavaScript can quote anything that a caller sent. Therefore quoted values are
+ * removed from error messages, and a logged stack contains only the stack frames.
  */
 function serializeError(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>
@@ -150,16 +144,19 @@ function serializeError(error: Error) {
 }
 
 /**
- * Redacts quoted text, six or more digits (possibly an account number), and syntax errors, which quote text without
- * quotation marks.
+ * Redacts quoted text and six or more digits, which could be an account number. Redacts the whole message of a syntax
+ * error, because a syntax error quotes text without quotation marks.
  */
 function redactValues(message: string, type: unknown): string {
   if (type === 'SyntaxError') return '[redacted]'
-  // API keys are redacted first: an API key whose digits are already redacted would no longer match the pattern.
+  // API keys are redacted before digits, because the pattern for API keys would not match a key with redacted digits.
   return redactApiKeys(message).replace(/".*"|'.*'|`.*`|\{.*\}|\(.*\)|\d{6,}/gs, '[redacted]')
 }
 
-/** A failure can repeat for thousands of endpoints or orders, so the same message is logged once in this interval. */
+/**
+ * A failure can repeat for thousands of endpoints or orders. Therefore the same message is logged only once per
+ * interval.
+ */
 const repeatIntervalMs = 10 * 60 * 1000
 
 const maxRememberedMessages = 100

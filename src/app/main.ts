@@ -1,9 +1,6 @@
 import { readConfig } from './config.ts'
 
-// The service starts this file again for its child processes, with other roles.
-
-// Without this handler, an error of a closed pipe would end the service. After an error of standard error, the service
-// continues without output (logger.ts).
+// The service must continue without output if standard error is a closed pipe.
 process.stderr.on('error', () => {})
 
 const anywayFlag = '--anyway'

@@ -7,7 +7,7 @@ const engines = databaseEngines(migrations)
 
 export const { inspectDatabase, restoreDatabase, copyDatabase, releaseDatabase } = engines
 
-/** Creates the folder if the URL is the default database, so that the first start needs no preparation. */
+/** Creates the folder of the default database, so that the first start needs no preparation. */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
   return engines.openDatabase({ ...options, canCreateFolder: options.url === defaultDatabaseUrl })
 }

@@ -23,8 +23,8 @@ const listenErrorHints: Readonly<Record<string, string>> = {
 }
 
 /**
- * All ports between `minPort` and `endPort` are below the ephemeral ports (from 32768 on Linux, from 49152 elsewhere).
- * The operating system could assign an ephemeral port to another program before the worker processes listen on it.
+ * The ports up to `endPort` are below the ephemeral ports, which start at 32768 on Linux and at 49152 elsewhere. The
+ * operating system could assign an ephemeral port to another program before the worker processes listen on it.
  */
 const minPort = 20_000
 const endPort = 32_768

@@ -14,7 +14,6 @@ type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 type RailSettings = ConfiguredRails & { readonly errors: readonly string[] }
 type NamedRailUrl = { readonly name: string; readonly url: string }
 
-/** Each error message names the variable and its allowed values, and quotes no secret. */
 export function readRails(environment: EnvironmentVariables, mode: Mode): RailSettings {
   const named = splitList(environment.RAILS).map(parseRail)
   const paused = environment.RAIL_PAUSE === 'all' ? 'all' : splitList(environment.RAIL_PAUSE)
@@ -49,7 +48,7 @@ function railsError(named: readonly NamedRailUrl[], mode: Mode): string | null {
   return error ? `RAILS ${error}` : null
 }
 
-/** The error message does not quote the URL, which can contain a password. */
+/** The error message omits the URL, because a URL can contain a password. */
 function railUrlError(url: string, mode: Mode): string | null {
   if (/[\s\p{Cc}\\?#]/u.test(url) || !/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(url) || !URL.canParse(url)) {
     return 'that begins with https:// or http://, without a user, a query and a fragment'
@@ -67,7 +66,7 @@ function railSecretError({ name, secrets }: HttpRailConfig): string | null {
   return `${railSecretVariable(name)} must be one or more of whsec_ with 32 bytes in base64, separated by commas`
 }
 
-/** Rejects unknown rail names in RAIL_PAUSE: otherwise a misspelt rail would not be paused. */
+/** Rejects unknown rail names in RAIL_PAUSE, because a misspelt rail would not be paused. */
 function railPauseError(paused: ConfiguredRails['pausedRails'], named: readonly NamedRailUrl[]): string | null {
   const known = [...named.map(({ name }) => name), sandboxRailName]
   if (paused === 'all' || paused.every((name) => known.includes(name))) return null

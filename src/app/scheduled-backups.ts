@@ -12,21 +12,20 @@ import type { ProcessResources } from './start.ts'
 
 export type BackupSchedule = { readonly stop: () => Promise<void> }
 
-/** If the backup interval is shorter than this delay, a failed backup is retried after the interval. */
+/** A failed backup is retried after `retryDelayMs`, or after the backup interval if the interval is shorter. */
 const retryDelayMs = 5 * 60_000
 
 /**
- * If the backup interval is longer than this timeout, the interval is the timeout. Without a timeout, a network disk
- * that hangs would silently stop all backups.
+ * The timeout of a backup is the backup interval, but at least six hours. Without a timeout, a hanging network disk
+ * would silently stop all backups.
  */
 const minBackupTimeoutMs = 6 * 3_600_000
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
 /**
- * Each backup runs in its own process, because copying would block this process. A failed backup does not end the
- * service. A monotonic clock measures the intervals between backups. The wall clock determines only the age of the
- * latest backup when the service starts.
+ * Each backup runs in its own process, because copying would block this process. Intervals between backups are measured
+ * with a monotonic clock. The wall clock is used only for the age of the latest backup when the service starts.
  */
 export function startBackupSchedule(
   config: Config,
@@ -89,7 +88,7 @@ export function startBackupSchedule(
 const backupAdvice =
   'BACKUP_DIR must be an existing folder that this user can write to, on a disk with room for one more copy of the database. `audit` finds damage in a database.'
 
-/** Returns 0 if there is no backup, or if the clock was set back and the latest backup is dated in the future. */
+/** Returns 0 if there is no backup, or if the latest backup has a date in the future because the clock was set back. */
 export function nextBackupDelayMs(
   latest: BackupFile | undefined,
   { now, everyMs }: { now: WallTime; everyMs: number },
@@ -102,7 +101,6 @@ function removeUnfinishedBackups(folder: string, path: string): void {
   for (const unfinished of listUnfinishedBackups(folder, path)) rmSync(unfinished, { force: true })
 }
 
-/** Errors of `read` are ignored, because the next backup reports them. */
 function resultOr<Result>(read: () => Result, fallback: Result): Result {
   try {
     return read()
@@ -111,7 +109,7 @@ function resultOr<Result>(read: () => Result, fallback: Result): Result {
   }
 }
 
-/** Returns the end of the process's error output if the process failed or took too long. */
+/** Returns the last error output of the process if the process fails or takes too long. */
 function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string | null> {
   let output = ''
   child.stderr?.on('data', (chunk) => {
@@ -122,8 +120,7 @@ function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string |
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
-      // The promise does not wait for the exit of the killed process, because a process that waits for a hanging disk
-      // cannot exit.
+      // A process that waits for a hanging disk cannot be killed, so the promise must not wait for the process to exit.
       resolve(`the backup process was killed because it took longer than ${Math.ceil(timeoutMs / 60_000)} minutes`)
     }, timeoutMs)
     child.once('error', ({ message }) => resolve(message))
@@ -147,7 +144,7 @@ export async function makeBackup({ databaseUrl }: Config, { file }: { readonly f
   }
 }
 
-/** The numbers of backups are consecutive, so they show the order of backups even if the clock was changed. */
+/** Backups are numbered consecutively, so that the order of backups is known even if the clock was changed. */
 export type BackupFile = { readonly path: string; readonly number: number; readonly createdAt: number }
 
 /**

@@ -7,7 +7,6 @@ import { loadSecrets } from './load-secrets.ts'
 import { listenError } from './ports.ts'
 import { shutDown, startProcess } from './start.ts'
 
-/** The parent process kills the console process after a longer timeout than this one. */
 const shutdownTimeoutMs = 4_000
 
 export async function serveConsole(config: Config): Promise<void> {

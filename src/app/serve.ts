@@ -31,7 +31,7 @@ import type { ReaderArgs } from './workers/messages.ts'
 import { createSupervisorExchange, sendToSupervisor, startHeartbeat } from './workers/messages.ts'
 import { connectToWriter } from './workers/remote-writer.ts'
 
-/** After SIGTERM, the first timeout closes the remaining connections, and the second kills the process. */
+/** After SIGTERM, the first timeout closes the remaining connections, and the second timeout kills the process. */
 const connectionDrainTimeoutMs = 5_000
 const shutdownTimeoutMs = 9_000
 
@@ -61,7 +61,6 @@ export async function serve(config: Config): Promise<void> {
   process.stderr.write(startupMessage(config, address, hasDemo, await upcomingPriceLines(service)))
 }
 
-/** On SQLite, the writer process runs the write operations of the reader processes. */
 export async function serveAsReader(config: Config, { writerPath }: ReaderArgs): Promise<void> {
   const metrics = await setUpWorkerMetrics(config)
   const { onCommitted } = metrics
@@ -99,7 +98,7 @@ function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   return { ...db, ping: pingBoth }
 }
 
-/** The process is alive but not ready until the function that this function returns is called. */
+/** Until the returned function is called, the process responds that it is alive but not ready. */
 async function serveNotReady(config: Config, logger: ProcessResources['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: unavailableDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })
@@ -156,7 +155,7 @@ async function startServing(
       listeningError = error
     }
   })
-  // Node writes the compile cache only at exit, so a killed process would lose it.
+  // Node.js writes the compile cache only at exit. A killed process would lose the cache.
   flushCompileCache()
   const address = await listenOrExplain(app, config)
   if (listeningError !== null) throw listeningError
@@ -186,7 +185,7 @@ async function startServing(
   return address
 }
 
-/** The demo works without webhooks, so a failure to set up its webhooks is only logged. */
+/** The demo works without webhooks, so an error of the webhook setup is only logged. */
 async function pointDemoWebhooks(
   { config, logger }: ProcessResources,
   service: Service,

@@ -36,8 +36,8 @@ type ProcessStartOptions = {
 const openRetryMs = 1_000
 
 /**
- * Waits for the database while it is temporarily unavailable, for example because its disk is full. Without this wait,
- * the service manager would restart the process repeatedly.
+ * Waits while the database is temporarily unavailable, for example because the disk is full. Without waiting, the
+ * process would exit, and the service manager would restart the process repeatedly.
  */
 export async function startProcess(
   config: Config,
@@ -48,7 +48,8 @@ export async function startProcess(
   const openConfiguredDatabase = () =>
     openDatabase({
       url: config.databaseUrl,
-      // In live mode only `migrate` creates a database, so that a typing error in the URL does not start a new service.
+      // In live mode only `migrate` creates a database. If every command created databases, a typing error in the URL
+      // would start an empty service.
       mustExist: config.mode === 'live',
       mustBeDurable: config.mode === 'live',
       isReadOnly,
@@ -91,17 +92,17 @@ async function requireNoCopy(db: Database): Promise<void> {
  * In the sandbox, seeds an empty database with the demo.
  *
  * @returns whether the demo exists
- * @throws Error if the database has the other mode
+ * @throws Error if the mode of the database is not the mode of the service
  */
 export async function prepareDatabase(service: Service): Promise<boolean> {
   await claimMode(service)
   return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
-/** Within this time, the process can still send the last responses. */
+/** A process that is no longer the writer exits after this delay, so that it can send its last responses. */
 const rejectionGraceMs = 200
 
-/** The process exits when another service takes the database over. */
+/** If another service becomes the writer of the database, this process exits. */
 export function takeOverDatabase(started: ProcessResources): void {
   const { db, logger } = started
   try {
@@ -111,7 +112,7 @@ export function takeOverDatabase(started: ProcessResources): void {
     })
   } catch (error) {
     if (!(error instanceof TemporarilyUnavailableError)) throw error
-    // The disk may be full. After a failed takeover, the process serves reads and retries until the database has room.
+    // The takeover can fail because the disk is full. Until the takeover succeeds, the process serves only reads.
     logger.error({ err: error }, 'database takeover failed, will retry')
     setTimeout(takeOverDatabase, openRetryMs, started).unref()
   }
@@ -158,7 +159,7 @@ export async function shutDown(
   { db, logger, output }: ProcessResources,
   { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
 ): Promise<void> {
-  // `process.exit` would wait until the log has been read, so the process kills itself. All acknowledged writes are
+  // `process.exit` would wait until the log is written, so the process kills itself. All acknowledged writes are
   // durable before the process is killed.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), withinMs).unref()
   await close()

@@ -15,7 +15,7 @@ import type { ProcessResources } from './start.ts'
 import type { MessageFromSupervisor } from './workers/messages.ts'
 import { sendToSupervisor } from './workers/messages.ts'
 
-// These imports are dynamic, so that processes without metrics and tracing do not load prom-client or OpenTelemetry.
+// The imports are dynamic, so that processes without metrics and tracing do not load prom-client or OpenTelemetry.
 
 type MetricsServerLogger = ProcessResources['logger']
 

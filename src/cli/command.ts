@@ -15,12 +15,15 @@ import type { Progress } from './output.ts'
 
 export type OptionHelp = string | readonly [noun: string, explanation: string]
 
-/** The value of a flag is a string if the flag is set. */
 export type OptionValues = Readonly<Record<string, string | undefined>>
 
 export type CommandRuntime = {
   readonly report: (text: string, json: object) => void
-  /** Waits while the output is full. @throws Error if the reader of the output has closed it */
+  /**
+   * Waits while the output is full.
+   *
+   * @throws Error if the reader of the output has closed it
+   */
   readonly write: (text: string) => Promise<void>
   readonly signal: AbortSignal
   readonly rails: Config['rails']
@@ -29,25 +32,25 @@ export type CommandRuntime = {
 }
 
 export type CommandSyntax = {
-  /** The list of commands shows the first sentence; the command's help shows all sentences. */
+  /** The list of commands shows only the first sentence of the summary. */
   readonly summary: string
   readonly words?: readonly string[]
   readonly required?: Readonly<Record<string, OptionHelp>>
   readonly options?: Readonly<Record<string, OptionHelp>>
   readonly flags?: Readonly<Record<string, string>>
   readonly columns?: TextColumns
-  /** Maps a field of the operation to what an operator types, if no word or option has the field's name. */
+  /** Maps a field of the operation to a command's option or word with another name. */
   readonly names?: FieldNames
   readonly isLongRunning?: true
   readonly hasFailed?: (result: unknown) => boolean
 }
 
 export type LoggedChange = {
-  /** In live mode, a command that moves money requires a reason. */
+  /** In live mode, an operator must give a reason for a command that moves money. */
   readonly movesMoney?: true
 } & (
   | {
-      /** Returns `null` if the command changes nothing with these options. */
+      /** Returns `null` if the command with these options changes nothing. */
       readonly subject: (
         words: readonly string[],
         options: OptionValues,
@@ -58,14 +61,13 @@ export type LoggedChange = {
 )
 
 /**
- * If `changes` is `nothing`, the command gets a read-only database. If `changes` is a `LoggedChange`, the transaction
- * of the change adds a row to the operator log. If `changes` is `ownActions`, the command adds each action to the
- * operator log itself.
+ * `nothing` gives the command a read-only database. With `LoggedChange`, the transaction of the change adds a row to
+ * the operator log. With `ownActions`, the command itself adds each action to the operator log.
  */
 type ChangeDeclaration = { readonly changes: 'nothing' | 'ownActions' | LoggedChange }
 
 type DatabaseCommand = ChangeDeclaration & {
-  /** Returns `undefined` if the command has written its result itself. */
+  /** Returns `undefined` if the command has already written its result. */
   readonly run: (
     service: Service,
     words: readonly string[],
@@ -77,7 +79,7 @@ type DatabaseCommand = ChangeDeclaration & {
   readonly canBackUpFirst?: true
 }
 
-/** A standalone command opens the database itself, or must not open it because opening would migrate it. */
+/** A standalone command opens the database itself, or must not open the database, because opening would migrate it. */
 type StandaloneCommand = ChangeDeclaration & {
   readonly isWithoutDatabase?: true
   readonly runStandalone: (
@@ -165,8 +167,8 @@ function camelCase(name: string): string {
 }
 
 /**
- * Without the options `--merchant`, `--wallet` and `--customer`, returns the only merchant, or `null` if there is none
- * or several.
+ * Without the options `--merchant`, `--wallet` and `--customer`, returns the only merchant of the database. Returns
+ * `null` if the database has no merchant or several merchants.
  */
 export async function findMerchantContext(
   service: Service,
@@ -188,7 +190,6 @@ export async function requireMerchantContext(service: Service, options: OptionVa
   throw invalidInput([{ field: '--merchant', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
-/** Keeps generated data out of databases in live mode. */
 export function requireSandboxFor(service: Service, command: string): Service {
   if (service.mode === 'sandbox') return service
   throw new DomainError('INVALID_INPUT', `The command ${command} exists in MODE=sandbox only.`)

@@ -129,8 +129,6 @@ export const commands = withReasonOptions({
     summary: 'Create the demo merchant in an empty database. Shows its fixed API key.',
     run: async (service) => {
       const isFree = (await hasDemo(service)) || (await allMerchants(service.db, {})).length === 0
-      // `seedDemo` checks again in its transaction whether the database is empty, because another process may have
-      // written first.
       if (isFree && (await seedDemo(requireSandboxFor(service, 'demo')))) return { apiKey: demoApiKey }
       throw new DomainError('INVALID_INPUT', 'The database is not empty.')
     },
@@ -139,7 +137,7 @@ export const commands = withReasonOptions({
     changes: { subject: () => 'fill' },
     databaseCreation: 'inSandbox',
     summary: 'Generate data for load tests. All counts but --merchants are for each merchant.',
-    // API keys are shown only once, so they must not be truncated.
+    // An API key is shown only once, so it must not be truncated.
     columns: { apiKey: { priority: 1, isWrapped: true }, name: { priority: 2 } },
     options: Object.fromEntries(
       Object.entries(defaultSizes).map(([name, size]) => [name, ['number', `default ${size}`]]),
@@ -159,7 +157,7 @@ export const commands = withReasonOptions({
 async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: OptionValues) {
   const merchantId = wordAt(words, 0)
   const keys = { merchantId, evmExtendedPublicKey: evm, tronExtendedPublicKey: tron }
-  // The address file may be unreadable, so the command reads it before it writes anything.
+  // The address file may be unreadable, so the command reads the file before it writes anything.
   const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
   const merchant = await setExtendedPublicKeys(service, keys)
   const solanaPool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
@@ -168,7 +166,7 @@ async function setAddresses(service: Service, words: readonly string[], { evm, t
 
 async function createCustomerFor(service: Service, words: readonly string[], options: OptionValues) {
   const merchant = await findMerchant(service.db, wordAt(words, 0))
-  // The API contract requires an address for every customer, which an operator may not have yet.
+  // The API contract requires an address of every customer. An operator may not know the address yet.
   const { address = 'unknown', city = 'unknown', state = 'unknown', country = 'unknown' } = options
   const customer = await createCustomer(createContext(service, merchant.id), {
     customerType: options.type as 'individual',

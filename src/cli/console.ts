@@ -10,7 +10,7 @@ import { currentActor } from './command.ts'
 
 const endPollIntervalMs = 1_000
 
-/** Only users of this machine can reach the console, and they can run commands anyway. */
+/** The console must only be reachable from this machine. Users of this machine can run commands anyway. */
 const host = '127.0.0.1'
 
 export const consoleCommand: Command = {
@@ -48,7 +48,7 @@ async function runConsole(
   report(ended ?? 'Closed.', { ended })
 }
 
-/** Returns the reason why the console's session ended, or `null` after Ctrl-C. */
+/** Returns why the console's session ended, or `null` after Ctrl-C. */
 function waitForEnd(endReason: () => string | null, signal: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     const poll = setInterval(() => {

@@ -59,7 +59,7 @@ async function copy(
   }
 }
 
-/** @throws Error unless the source has a mode, and the schema of this version */
+/** @throws Error if the source has no mode, or if the schema is not the schema of this version */
 async function requireSourceMode({ databaseUrl, isModeGiven, mode }: Config, target: string): Promise<Mode> {
   if (!/^(sqlite:|postgres(ql)?:\/\/)./.test(target)) {
     const message = 'must be sqlite:<path> or postgres://…'
@@ -81,7 +81,9 @@ async function requireSourceMode({ databaseUrl, isModeGiven, mode }: Config, tar
   }
 }
 
-/** Adds the copy to the operator log before the source is blocked, so that the target database also has the row. */
+/**
+ * The copy is added to the operator log before the source is blocked, so that the target database also gets the row.
+ */
 async function logCopy(
   url: string,
   { mode, target, reason }: { readonly mode: Mode; readonly target: string; readonly reason: string | null },
@@ -116,7 +118,7 @@ type AuditedPair = {
   readonly progress: Progress
 }
 
-/** @throws Error if the books or seals of either database contradict themselves, or their chain heads differ */
+/** @throws Error if the books or seals of a database are inconsistent, or if the latest seals differ */
 async function auditBoth({ source, target, mode, progress }: AuditedPair): Promise<CopyAudit> {
   const [from, to] = [await auditOne(source, mode, progress), await auditOne(target, mode, progress)]
   if (from.heads !== to.heads) throw new Error('The latest seals of source and target differ.')

@@ -12,7 +12,7 @@ import type { CommandTable } from './command.ts'
 import { actionCommands, subjectFromFirstWord, wordAt } from './command.ts'
 import { sliceOptions } from './list-commands.ts'
 
-/** In live mode, a larger deposit requires `--yes`, because its amount may be a typing error. */
+/** In live mode, a deposit above `maxUnconfirmed` requires `--yes`, because the amount may be a typing error. */
 const maxUnconfirmed = 10_000n
 
 export const depositCommands: CommandTable = {

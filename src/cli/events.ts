@@ -65,7 +65,9 @@ export const eventCommands: CommandTable = {
   },
 }
 
-/** Streams events from a sequence number, inclusive (ruling 81), or only new events if no number is given. */
+/**
+ * Streams the events from the sequence number `from`, inclusive (ruling 81). Without `from`, streams only new events.
+ */
 function openEventStream(
   context: Context,
   { from, types }: OptionValues,
@@ -79,15 +81,12 @@ function eventLine({ sequence, timestamp, type, object, objectId, version }: Hyd
   return [sequence, timestamp, type, `${object.type} ${objectId}`, `version ${version}`].join('  ')
 }
 
-/** The last retry delay applies to all further attempts. */
+/** The last retry delay also applies to all further retries. */
 const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000]
 
 type Forwarder = { readonly url: string; readonly secret: string; readonly signer: Signer; readonly sender: Sender }
 
-/**
- * The forwarding URL must obey the rules for URLs of webhook endpoints. @throws DomainError INVALID_INPUT with the name
- * of the option
- */
+/** @throws DomainError INVALID_INPUT with the option's name, if the URL is not allowed for a webhook endpoint */
 function createForwarder(
   service: Service,
   { url, secret = generateSharedSecret() }: { url: string; secret?: string | undefined },
@@ -114,7 +113,7 @@ function createForwardSigner(secret: string): Signer {
 
 /**
  * Forwards events in order, and repeats each event until the response is 2xx. At the end, reports the sequence number
- * of the next event. A run that begins with the reported number misses no event, but may repeat the last event
+ * of the next event. A run that starts at the reported number misses no event, but may repeat the last event
  * (at-least-once delivery).
  */
 async function forwardEvents(
@@ -136,7 +135,7 @@ async function forwardEvents(
   }
 }
 
-/** Returns `false` only if the signal aborted the forwarding. */
+/** Retries until the response is 2xx. Returns `false` if the signal is aborted before a 2xx response. */
 async function forwardEvent(
   { wallClock }: Context,
   event: HydratedEvent,

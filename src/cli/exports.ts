@@ -83,7 +83,7 @@ async function exportMerchants(
   const merchants =
     merchant === undefined ? await allMerchants(service.db, {}) : [await findMerchant(service.db, merchant)]
   const exportMerchant = async (id: string) => exporter(await createMerchantContext(service, id), periodOf(options))
-  // The first export validates the options before the command writes anything.
+  // Opening the first export validates the options before the command creates a file.
   const [first, ...others] = merchants.map(({ id }) => id)
   const opened = first === undefined ? [] : [await exportMerchant(first)]
   const exports = exportsInOrder(opened, others, exportMerchant)
@@ -118,7 +118,6 @@ type ExportOutput = {
   readonly runtime: Pick<CommandRuntime, 'write' | 'progress'>
 }
 
-/** Returns a summary of the export if the output is a file. */
 async function writeExports(output: ExportOutput): Promise<object | undefined> {
   const { kind, format, options, runtime } = output
   const { out } = options
@@ -138,10 +137,7 @@ async function writeExports(output: ExportOutput): Promise<object | undefined> {
   }
 }
 
-/**
- * An export of several merchants shows its progress in merchants, because their number of lines is not known in
- * advance.
- */
+/** The number of lines of several merchants is not known in advance, so progress is shown in merchants. */
 async function* withProgress({
   kind,
   exports,
@@ -181,9 +177,7 @@ function balanceRow(merchantId: string, { assetCode, balance }: ExportBalance) {
   return { merchantId, assetCode, balance }
 }
 
-/**
- * Only the file's owner can read the written file. The file appears at its path only when it is complete and synced.
- */
+/** Only the owner of the file can read it. The file appears at `path` only when it is complete and synced. */
 async function writeFileAtomically(path: string, texts: AsyncIterable<string>): Promise<void> {
   if (existsSync(path)) throw invalidInput([{ field: 'out', code: 'INVALID_PARAMETER', message: 'exists already' }])
   const newFile = startNewFile(path)

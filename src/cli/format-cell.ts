@@ -22,7 +22,7 @@ export function areNumbers(values: readonly unknown[]): boolean {
   return present.length > 0 && present.every((value) => typeof value === 'number' || amountPattern.test(String(value)))
 }
 
-/** Adds thousands separators, and removes trailing zeros that all numbers of the column have. */
+/** Adds thousands separators. Removes the trailing zeros that all numbers of a column have in common. */
 export function formatNumbers(values: readonly unknown[]): string[] {
   const isNumber = (text: string) => /^-?\d+(\.\d+)?$/.test(text)
   const texts = values.map(formatCell)

@@ -12,11 +12,11 @@ import {
 
 type TextColumn = {
   readonly header?: string
-  /** Use `right` for numbers in another format, and `left` for numbers that are identifiers. */
+  /** Without `align`, only columns of plain numbers are right-aligned. */
   readonly align?: 'left' | 'right'
   /**
-   * If not all columns fit, the columns with the lowest priority numbers stay. Columns without a priority are dropped
-   * first.
+   * If the columns do not fit, the table drops columns without a priority first, then columns with the highest priority
+   * number.
    */
   readonly priority?: number
   readonly isWrapped?: true
@@ -24,10 +24,10 @@ type TextColumn = {
 
 export type TextColumns = Readonly<Record<string, TextColumn>>
 
-/** If the terminal's width is infinite, every column is shown in full. */
+/** An infinite width shows every column in full. */
 type Terminal = { readonly stream: NodeJS.WriteStream; readonly width: number }
 
-/** If the output is no terminal, lists have all columns with unchanged values. */
+/** If the output is not a terminal, lists have all columns with unchanged values. */
 type TextLayout = { readonly columns: TextColumns; readonly terminal: Terminal | undefined }
 
 type TextRecord = Readonly<Record<string, unknown>>
@@ -133,7 +133,7 @@ function prepareColumn(
   return { name, header, cells, isRightAligned, priority, isWrapped, width, minWidth }
 }
 
-/** Ids and times are never truncated, because a part of an id or time is useless. */
+/** A truncated id or time would be useless, so ids and times are never truncated. */
 const idOrTimePattern = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\dZ|-)$/
 
 function fitColumns(columns: readonly PreparedColumn[], width: number): PreparedColumn[] {

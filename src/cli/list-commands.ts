@@ -35,7 +35,7 @@ export const sliceOptions = {
 } as const
 export const sliceFieldNames = { first: '--limit' }
 
-/** Operators may see account numbers. API keys are shown only when they are created. */
+/** Operators may see account numbers. */
 export const listCommands: CommandTable = {
   'customer list': listCommand({
     noun: 'customers',
@@ -133,7 +133,7 @@ export const listCommands: CommandTable = {
     run: async (service, words) => {
       const { context, payout: found } = await findPayoutAcrossMerchants(service, wordAt(words, 0))
       const { db, merchantId } = context
-      // The row of a payout has a checksum, which its type omits.
+      // A payout's row also contains a checksum, which the type `Payout` omits.
       const row: Payout & { checksum?: unknown } = found
       const { sequence: _, fingerprint: __, checksum: ___, ...payout } = row
       const events = await findPayoutEvents(context, [payout.id])

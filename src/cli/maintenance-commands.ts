@@ -53,13 +53,13 @@ async function runAudit(
   const { chain, ...result } = await auditChain(service, { kept: earlierHeads }, progress.show)
   const { heads, ...summary } = chain
   if (newHeadsFile === undefined) return { ...result, chain: summary }
-  // The chain heads of a failed audit must not become the reference of later audits.
+  // Later audits must not be compared with the chain heads of a failed audit.
   const isKept = result.balanced
   if (isKept) await writeFile(newHeadsFile, formatHeads(heads), { flag: 'wx' })
   return { ...result, chain: { ...summary, isKept } }
 }
 
-/** The file with chain heads was written by `--keep-heads`, or is a SQLite backup. */
+/** Reads chain heads from a file of `--keep-heads` or from a SQLite backup. */
 async function readChainHeads(path: string): Promise<readonly MerchantChainHead[]> {
   if (!(await isSqliteFile(path))) return parseHeads(await readFile(path, 'utf8'))
   const { db, state, close } = await inspectDatabase(`sqlite:${path}`)
@@ -139,7 +139,7 @@ export const maintenanceCommands: CommandTable = {
       'Migrate the database to the latest schema. Every start does so too. Creates the database if it does not exist.',
     options: { backup: ['file', 'copy the database to this new file before'] },
     canBackUpFirst: true,
-    // Opening the database has already migrated it.
+    // The command only opens the database, because opening a database migrates it.
     run: async () => ({ migrated: true }),
   },
 }
@@ -167,8 +167,8 @@ type BackupInspection = Pick<Config, 'mode'> & {
 }
 
 /**
- * Opening the copy of the backup migrates the copy. Adds the restore to the operator log of the copy, because the copy
- * becomes the database.
+ * Migrates and audits a copy of the backup. The copy becomes the database. The restore is added to the operator log of
+ * the copy.
  */
 async function requireConsistentBackup({ url, backup, reason, mode, progress }: BackupInspection): Promise<void> {
   const fail = (error: Error) => {

@@ -72,7 +72,11 @@ export const operatorCommands: CommandTable = {
   },
 }
 
-/** Returns a function that creates the URL of an operator's link from its token. @throws DomainError NOT_CONFIGURED */
+/**
+ * Returns a function that maps the token of a one-time link to its URL.
+ *
+ * @throws DomainError NOT_CONFIGURED
+ */
 function requireConsole(console: Config['console']): (token: string) => string {
   if (console === null) {
     throw new DomainError(

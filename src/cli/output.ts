@@ -26,7 +26,8 @@ export function createProgress(stream: WriteStream | undefined): Progress {
       if (isEnded) return
       if (current !== null && (current.total !== total || done < current.done)) stopBar()
       if (current === null) {
-        // If the progress bar turned off line wrapping, a killed process would leave it off.
+        // Line wrapping stays on. If the progress bar turned off line wrapping, a killed process would leave line
+        // wrapping off.
         const bar = new SingleBar({ stream, format: formatBar, fps: 25, barsize: 20, linewrap: true, etaBuffer: 50 })
         current = { total, done, bar }
         bar.start(total, done, { label })
@@ -46,7 +47,7 @@ export function createProgress(stream: WriteStream | undefined): Progress {
 const formatBar: GenericFormatter = (options, { progress, value, total, startTime, stopTime, eta }, { label }) => {
   const seconds = ((stopTime ?? Date.now()) - startTime) / 1_000
   const rate = seconds > 0 ? Math.round(value / seconds) : 0
-  // `eta` is a string instead of a number if the library has no estimate of the remaining time.
+  // `eta` is a string if the remaining time is unknown.
   const left = typeof eta === 'number' && value < total ? ` ${Format.TimeFormat(eta, options, 1)} left` : ''
   const numbers = `${Math.floor(progress * 100)} % ${formatCount(value)}/${formatCount(total)} ${formatCount(rate)}/s`
   return `[${Format.BarFormat(progress, options)}] ${numbers}${left} ${label}`
@@ -56,7 +57,7 @@ function formatCount(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** The next write to standard output reports this error. */
+/** The next write to standard output throws this error. */
 let outputError: Error | null = null
 let isWatchingErrors = false
 
@@ -74,7 +75,7 @@ export function createOutputWriter(print: (text: string) => unknown): (text: str
   }
 }
 
-/** Without a listener for errors, EPIPE would end this process with a stack trace instead of a message. */
+/** Without an error listener, EPIPE would end the process with a stack trace. */
 function watchOutputErrors(): void {
   if (isWatchingErrors) return
   isWatchingErrors = true

@@ -64,7 +64,7 @@ export const priceCommands: CommandTable = {
   ...actionCommands(cancelFeeAction),
 }
 
-/** The operation rejects an unknown price state. */
+/** The operation validates the price state. */
 function parseState(text: string | undefined): PriceState | undefined {
   return text?.toUpperCase().replace(/[ -]/g, '_') as PriceState | undefined
 }

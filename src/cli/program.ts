@@ -41,7 +41,11 @@ const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Sandbox:': ['demo', 'fill', 'trigger', 'clock'],
 }
 
-/** Returns `null` after it has printed the help or the version. @throws UsageError */
+/**
+ * Returns `null` after it has printed the help or the version.
+ *
+ * @throws UsageError
+ */
 export function parseCommandLine(
   commands: CommandTable,
   args: readonly string[],
@@ -57,7 +61,7 @@ export function parseCommandLine(
   return parsed[0] ?? null
 }
 
-/** Joins command names of two words into one argument, as Commander requires, and replaces `help` with `--help`. */
+/** Joins command names of two words into one argument, as Commander requires. Replaces `help` with `--help`. */
 function joinCommandName(commands: CommandTable, args: readonly string[]): string[] {
   const start = args.findIndex(isWord)
   if (start < 0) return args.length === 0 ? ['--help'] : [...args]
@@ -80,7 +84,7 @@ function commandNamesUnder(commands: CommandTable, name: string): string[] {
   return Object.keys(commands).filter((each) => each === name || each.startsWith(`${name} `))
 }
 
-/** The parser itself prints the help and the version. The parser runs no command, and throws UsageError. */
+/** Commander prints the help and the version. Errors are thrown as UsageError. */
 function createProgram(input: ProgramInput): Program {
   const { commands, output } = input
   const program = new Program(cliCommand)
@@ -159,8 +163,8 @@ function createCommandParser(name: string, syntax: CommandSyntax, { args, onPars
   return command.usage(usageOf(syntax, ['[options]'])).action(() => {
     const entries = command.options.map((option) => [option.name(), command.getOptionValue(option.attributeName())])
     const present = entries.filter(([, value]) => value !== undefined).map(([option, value]) => [option, String(value)])
-    // Commander checks required options before unknown options, so it would report a mistyped required option as
-    // missing.
+    // Commander would report a misspelt required option as missing, because it checks required options before unknown
+    // ones.
     const missing = Object.keys(required).filter((option) =>
       entries.some(([each, value]) => each === option && value === undefined),
     )
@@ -173,7 +177,7 @@ function createCommandParser(name: string, syntax: CommandSyntax, { args, onPars
 type OptionOccurrence = { option: string; text: string; previous: unknown; args: readonly string[] }
 
 function parseOptionValue({ option, text, previous, args }: OptionOccurrence): string {
-  // If an option is repeated, Commander would use the last value, which may be left over from an edited line.
+  // Commander would silently use the last value of a repeated option.
   if (previous !== undefined) throw new InvalidArgumentError(`--${option} is given more than once.`)
   if (/^-./.test(text) && !args.includes(`--${option}=${text}`)) {
     throw new InvalidArgumentError(`A value that begins with a dash is written --${option}=${text}.`)
@@ -181,7 +185,10 @@ function parseOptionValue({ option, text, previous, args }: OptionOccurrence): s
   return text
 }
 
-/** Creates the parser for a first word that is not a command itself: it has help, and requires a second word. */
+/**
+ * Creates a parser for a word that is not a command, but the first word of several commands. The parser has help, and
+ * requires a second word.
+ */
 function createNounParser(noun: string, names: readonly string[]): Program {
   const command = new Program(noun).usage('<command>')
   const seconds = names.map((name) => name.slice(noun.length + 1))

@@ -26,7 +26,7 @@ import { actionCommands, requireMerchantContext, requireSandboxFor, subjectFromF
 import { sliceOptions } from './list-commands.ts'
 import type { Progress } from './output.ts'
 
-/** The payments of a bank statement are held in memory, so the size of its file is limited. */
+/** All payments of a bank statement are held in memory, so the size of the file is limited. */
 const maxFileBytes = 256 * 1024 * 1024
 
 const railCheckCommand: Command = {

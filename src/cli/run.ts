@@ -26,7 +26,7 @@ export type CliEnvironment = {
   readonly environment?: NodeJS.ProcessEnv
   readonly print: (text: string) => unknown
   readonly printError: (text: string) => unknown
-  /** Aborting the signal ends a long-running command, as Ctrl-C does. */
+  /** Aborting the signal ends a long-running command, like Ctrl-C. */
   readonly signal?: AbortSignal
   readonly streams?: { readonly output: WriteStream; readonly errors: WriteStream }
 }
@@ -40,7 +40,8 @@ const currentProcess: CliEnvironment = {
 /**
  * Returns the exit code: 0 for success, 1 for a rejected or failed command, 2 for an invalid command line.
  *
- * With `--json`, standard output is one JSON value; a long-running command prints one JSON value per line.
+ * With `--json`, a command prints one JSON value to standard output. A long-running command prints one JSON value per
+ * line.
  */
 export async function runCommand(args: readonly string[], cli: CliEnvironment = currentProcess): Promise<number> {
   const isJson = args.includes('--json')
@@ -103,7 +104,6 @@ async function runOnDatabase(
   let isCopied = false
   const db = await openDatabase({
     url: config.databaseUrl,
-    // In live mode, only the command `migrate` creates a database.
     mustExist:
       command.databaseCreation === undefined || (config.mode === 'live' && command.databaseCreation !== 'inAnyMode'),
     mustBeDurable: config.mode === 'live',
@@ -121,13 +121,13 @@ async function runOnDatabase(
   // Pending promises do not keep a process alive, but a timer does.
   const keepAlive = setInterval(() => {}, 60_000)
   try {
-    // The database determines the mode; if the variable MODE is set, it must have the same value.
+    // The database determines the mode. If MODE is set, MODE must equal the mode of the database.
     const mode = config.isModeGiven ? config.mode : ((await findMode(db)) ?? config.mode)
     const { webhookAllowed } = config
     const service = createService({ db, mode, webhookAllowed, secrets: loadSecrets(config, mode) })
     await claimMode(service)
     if (!isJson) printError(`MODE=${mode}, ${databaseName(config.databaseUrl)}\n`)
-    // If no migration was pending, the migration has created no copy yet.
+    // Opening the database creates a backup only if a migration was pending.
     if (copyPath !== null && !isCopied) await db.backup(copyPath)
     const report = (text: string, json: object) =>
       cli.print(isJson ? `${toJson(json)}\n` : `${escapeControlCharacters(text)}\n`)
@@ -146,7 +146,7 @@ async function runOnDatabase(
   }
 }
 
-/** Allows the command only the changes that it declares, and adds each change to the operator log. */
+/** Permits only the changes that the command declares. Adds each change to the operator log. */
 async function runWithOperatorLog(
   service: Service,
   command: Extract<Command, { run: unknown }>,
@@ -173,7 +173,10 @@ function missingReasonError(): DomainError {
   return invalidInput([{ field: '--reason', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
-/** Ctrl-C can arrive twice, from the terminal and from npm. Also aborts when the reader of the output closes it. */
+/**
+ * Ctrl-C can send two signals, from the terminal and from npm. The signal is also aborted if the reader of the output
+ * closes the output.
+ */
 function abortOnInterrupt(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort())

@@ -24,7 +24,7 @@ import type { Context } from '../operations/context.ts'
 
 type EventTrigger = (context: Context) => Promise<string>
 
-/** A string explains why an event type cannot be triggered. */
+/** If an event type cannot be triggered, the value is a string with the reason. */
 const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
   'payout.initiated': triggerPayout,
   'payout.completed': (context) => payAndSettle(context, ['COMPLETED']),

@@ -32,7 +32,6 @@ export function isConfirmed({ movesMoney, isIrreversible }: ActionDeclaration): 
   return movesMoney === true || isIrreversible === true
 }
 
-/** A rejected form is open and shows the error. */
 export function actionForm(action: ActionDeclaration, state: ActionFormState): Html {
   return html`<details class="action" id="${formIdOf(action, state)}"${booleanAttribute(state.rejected !== null, 'open')}>
 <summary>${action.title}</summary>
@@ -156,13 +155,16 @@ type SubmittedForm = { readonly path: string; readonly params: FormValues; reado
 
 export type RevealedSecret = { readonly name: string; readonly secret: string; readonly advice: string }
 
-/** `done` is also the outcome of a form that was submitted before. `forged` is a form without a valid CSRF token. */
+/**
+ * `done` is also the outcome if the same form was submitted earlier. `forged` means that the CSRF token is missing or
+ * wrong.
+ */
 export type ActionOutcome =
   | { readonly done: { readonly formId: string; readonly secret: RevealedSecret | null } }
   | { readonly rejected: RejectedForm }
   | 'forged'
 
-/** Runs the action once, even if the form is submitted again. Propagates errors other than domain errors. */
+/** Runs the action once, even if the form is submitted again. */
 export async function runSubmittedAction(
   console: ConsoleContext,
   session: ConsoleSession,
@@ -215,7 +217,7 @@ async function performAction(
   return { name, secret: String(result[field]), advice }
 }
 
-/** Adds the UTC suffix, because browsers send times without a time zone. */
+/** Browsers send times without a time zone, so the UTC suffix is added. */
 function zonedText({ isTime }: ActionField, text: string): string {
   const [, minute, seconds = ':00'] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d)?$/.exec(text.trim()) ?? []
   return isTime && minute !== undefined ? `${minute}${seconds}Z` : text

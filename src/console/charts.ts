@@ -5,12 +5,12 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
 
-/** Patterns and dashes distinguish series without colour. */
+/** Fill patterns and dashed lines distinguish the series of a chart for people who cannot see colours. */
 type ChartSeries = {
   readonly name: string
   readonly style: ChartStyle
   readonly values: readonly number[]
-  /** The values in the table of figures, if the axis rounds them. */
+  /** Exact values for the table of figures. By default, the table shows the rounded values of the axis. */
   readonly figures?: readonly Html[]
   readonly href?: string
 }
@@ -18,7 +18,7 @@ type ChartSeries = {
 export type ChartStyle = 'good' | 'bad' | 'warn' | 'accent' | 'busy'
 
 type DailyChart = {
-  /** The chart's id must be unique on the page. */
+  /** Must be unique on the page. */
   readonly id: string
   readonly title: string
   readonly description: string
@@ -65,7 +65,7 @@ export function lineChart(chart: DailyChart): Html {
         (value) => rounded(y(value)),
       )(values.slice(from, to + 1)) ?? ''
     const attributes = html`fill="none" stroke-width="2" stroke-linejoin="round"${dashes[style]}`
-    // The last day of the chart is not over, so its part of the line is pale.
+    // The last day of the chart is today, so the last part of the line is drawn as incomplete.
     return html`<path class="line ${style}" d="${part(0, last - 1)}" ${attributes}/><path class="line ${style} unfinished" d="${part(last - 1, last)}" ${attributes}/><circle class="fill ${style}" cx="${rounded(x(days[last] ?? '') ?? 0)}" cy="${rounded(y(values[last] ?? 0))}" r="3"/>\n`
   })
   return chartFigure(chart, html`${axes(chart, y, (day) => x(day) ?? 0)}${lines}`)
@@ -87,7 +87,6 @@ const dashes: Readonly<Record<ChartStyle, Html>> = {
   bad: html` stroke-dasharray="9 3 2 3"`,
 }
 
-/** Solid, striped and dotted fills, for people who do not see the colours. */
 const fillMarks: Readonly<Record<ChartStyle, Html>> = {
   good: html``,
   accent: html``,
@@ -108,7 +107,7 @@ function axes({ days, format }: DailyChart, y: ReturnType<typeof valueScale>, x:
       html`<path class="grid" d="M${plot.left} ${rounded(y(value))}H${plot.right}"/><text x="${plot.left - 6}" y="${rounded(y(value) + 3.5)}" text-anchor="end">${format(value)}</text>`,
   )}${labelled.map(
     (day) =>
-      // A label centred on the last day would not fit on a phone, where letters are larger.
+      // On phones, text is larger. The label of the last day is right-aligned so that it fits.
       html`<text x="${day === days.at(-1) ? plot.right : rounded(x(day))}" y="${height - 7}" text-anchor="${day === days.at(-1) ? 'end' : 'middle'}">${shortDay(day)}</text>`,
   )}</g>\n`
 }

@@ -44,7 +44,6 @@ export function timeElement(time: string | null): Html {
   return html`<time datetime="${time}">${time.slice(0, 19).replace('T', ' ')}</time>`
 }
 
-/** A time within the last 24 hours is shown relative to now, with the UTC time as its tooltip. */
 export function ageElement(time: string, now: number): Html {
   const seconds = (now - Date.parse(time)) / 1_000
   if (seconds < 0 || seconds >= daySeconds) return timeElement(time)
@@ -64,22 +63,21 @@ export function idElement(text: string | null): Html {
   return text === null ? emptyValue : html`<code>${text}</code>`
 }
 
-/** The console's script adds a button that copies the id or address. */
+/** The console's script adds a button that copies the text. */
 export function copyableId(text: string | null, name: string): Html {
   return text === null ? emptyValue : html`<code data-copy="${name}">${text}</code>`
 }
 
-/** Shows the end of an id, because ids that were created at the same time begin alike. */
+/** UUIDs from the same time start with the same digits, so the link shows the last digits. */
 export function shortIdLink(href: string, uuid: string): Html {
   return html`<a href="${href}" title="${uuid}"><code>…${uuid.slice(-12)}</code></a>`
 }
 
-/** Groups thousands and shows at least two decimal places. */
 export function assetAmount(amount: bigint | null, unit = ''): Html {
   return amount === null ? emptyValue : fiatAmount(formatAmount(amount), unit)
 }
 
-/** Like `assetAmount`, for a decimal string of eight places. */
+/** @param amount a decimal string with eight decimal places */
 export function fiatAmount(amount: string, unit: string): Html {
   const [whole = '', places = ''] = amount.split('.')
   return html`<span class="money">${groupThousands(BigInt(whole))}.${places.replace(/0{1,6}$/, '')}${unit && ` ${unit}`}</span>`
@@ -88,10 +86,10 @@ export function fiatAmount(amount: string, unit: string): Html {
 export type ConsoleColumn = string | { readonly name: string; readonly isNumber: true }
 
 /**
- * Narrow screens show the table as a list of cards; the roles keep it a table for screen readers.
+ * Narrow screens show the rows of a table as cards. ARIA roles tell screen readers that the cards are rows of a table.
  *
- * @param columns a column that is `false` is left out with its cells, for example `session.can('act') && 'Actions'`
- * @param empty is shown instead of a table without rows
+ * @param columns a column that is `false` is omitted with its cells, for example `session.can('act') && 'Actions'`
+ * @param empty shown if the table has no rows
  */
 export function table(
   caption: string,
@@ -139,7 +137,7 @@ export type ListFilter = {
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly hint?: string
   readonly type?: 'date'
-  /** The field's name in the operation's errors, if it differs from the form's. */
+  /** The name of the input field in the operation's errors, if it differs from the name in the form. */
   readonly field?: string
   readonly size?: number
 }
@@ -181,7 +179,9 @@ export function booleanAttribute(isPresent: boolean, name = 'selected'): Html {
   return isPresent ? html` ${name}` : html``
 }
 
-/** `newer` and `older` are the URL queries of the adjacent parts of the list, or `null` if there is no such part. */
+/**
+ * `newer` and `older` are the URL queries for the adjacent parts of the list, or `null` if there is no adjacent part.
+ */
 export function pager(
   { urlFor, path, query }: PageRequest,
   { newer = null, older }: { newer?: FormValues | null; older: FormValues | null },

@@ -35,7 +35,6 @@ async function renderConfirmation(
   }
 }
 
-/** Converts a field name to a label: `keyId` becomes “Key id”. */
 function fieldLabel(name: string): string {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)

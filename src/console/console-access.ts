@@ -9,16 +9,16 @@ declare module 'fastify' {
 }
 
 export type ConsoleAccess = {
-  /** The prefix of the URL path of every console page; may be empty. */
+  /** The start of the path of every console page, or an empty string. */
   readonly basePath: string
   readonly originOf: (request: FastifyRequest) => string
   readonly trustedProxies: TrustedProxies
-  /** Whether pages of other sites may link to the console. Requests from links of other sites have no session. */
+  /** Whether other sites may link to pages of the console. A request from a link of another site has no session. */
   readonly canBeLinkedTo: boolean
   readonly errorHint: string
   readonly findSession: (request: FastifyRequest) => Promise<ConsoleSession | null>
   readonly addRoutes: (app: FastifyInstance) => void
-  /** Responds alike on every path if the request has no session. */
+  /** Without a session, the response is the same for every path, so it does not reveal which pages exist. */
   readonly sendWithoutSession: (request: FastifyRequest, reply: FastifyReply) => FastifyReply
   readonly sendEnded: (reply: FastifyReply) => FastifyReply
 }

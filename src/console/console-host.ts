@@ -82,10 +82,10 @@ export function createConsole(
   )
   app.addHook('onRequest', async (request, reply) => {
     setSecurityHeaders(reply)
-    // With `no-referrer` browsers would send `Origin: null` with forms.
+    // With `no-referrer`, browsers would send `Origin: null` with forms.
     reply.headers({ 'referrer-policy': 'same-origin', 'content-security-policy': formPolicy(consoleStyle) })
     reply.type('text/html; charset=utf-8')
-    // Node ignores all Host headers but the first.
+    // Node.js ignores repeated Host headers.
     const malformed = validateHead(request)
     if (malformed)
       return reply.code(httpStatusByCode[malformed.code]).send(renderBarePage('Bad request', malformed.message))

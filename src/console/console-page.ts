@@ -6,7 +6,7 @@ import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import type { ConsoleSession } from './console-session.ts'
 
-/** The fields of a query or a form; several values of one field are separated by commas. */
+/** Maps the field names of a query or form to values. Several values of a field are separated by commas. */
 export type FormValues = Readonly<Record<string, string>>
 
 export type ConsoleContext = {
@@ -17,7 +17,7 @@ export type ConsoleContext = {
 
 export type Fact = readonly [name: string, value: Html]
 
-/** The page's `path` is relative to the console's base path. */
+/** `path` is relative to the base path of the console. */
 export type PageRequest = ConsoleContext & {
   readonly session: ConsoleSession
   readonly path: string
@@ -25,8 +25,8 @@ export type PageRequest = ConsoleContext & {
   readonly query: FormValues
   readonly urlFor: (path: string, query?: FormValues) => string
   /**
-   * Renders an action's form, or the button that leads to the form if the action must be confirmed. Renders no form for
-   * an operator with the role `look`.
+   * Renders the form of an action. If the action must be confirmed, renders a button that opens the form. An operator
+   * with the role `look` gets no form.
    *
    * @param target the values of the action's `rowFields`
    * @param current the current values by field
@@ -51,12 +51,9 @@ export type ConsolePage = {
   readonly actions?: readonly ActionDeclaration[]
   /** `target` has the values of the action's `rowFields`. */
   readonly confirmationFacts?: (request: PageRequest, target: string) => Promise<readonly Fact[]>
-  /** The page's CSV file, which the query parameter `format=csv` requests. */
+  /** The CSV file of the page, requested with the query parameter `format=csv`. */
   readonly download?: (request: PageRequest) => PageFile
-  /**
-   * A slow function of the page, which runs only if the operator requests it. The function needs no reason, because it
-   * changes nothing.
-   */
+  /** A slow read-only function, which runs only when an operator requests it. */
   readonly onDemand?: { readonly title: string; readonly run: (console: ConsoleContext) => Promise<void> }
 }
 

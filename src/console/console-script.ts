@@ -1,7 +1,4 @@
-/**
- * The key `/` focuses the search, and each `data-copy` element gets a copy button. The console's pages also work
- * without the script.
- */
+/** The key `/` focuses the search. Elements with `data-copy` get a copy button. Pages also work without this script. */
 export const consoleScript = `
 const search = document.querySelector('input[type=search]')
 const isTyping = ({ target }) => target.matches('input, select, textarea, [contenteditable]')

@@ -13,7 +13,7 @@ export type ConsoleSession = {
   readonly can: (permission: OperatorRole) => boolean
   readonly sign: (text: string) => string
   readonly end: () => void
-  /** `signIn` is `null` on the console of this machine, which has no sign-in. */
+  /** The console on 127.0.0.1 has no sign-in, so `signIn` is `null`. */
   readonly signIn: { readonly previous: PastSignIn | null } | null
 }
 
@@ -40,17 +40,17 @@ export function isEqualConstantTime(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }
 
-/** A CSRF token is valid only for this path, action and target. */
+/** A CSRF token is valid for one path, action and target. */
 type CsrfPurpose = { readonly path: string; readonly action: string; readonly target: string }
 
 type Signer = Pick<ConsoleSession, 'sign'>
 
-/** The CSRF token contains the form's id, which makes the action idempotent, and an HMAC of the id and the purpose. */
+/** The CSRF token consists of the form's id and an HMAC. The id makes the submission of the form idempotent. */
 export function createCsrfToken({ sign }: Signer, formId: string, purpose: CsrfPurpose): string {
   return `${formId}.${sign(csrfPayload(formId, purpose))}`
 }
 
-/** Returns the form's id, or `null` if the CSRF token is forged or for another purpose. */
+/** Returns the form's id, or `null` if the CSRF token is invalid for this path, action and target. */
 export function verifyCsrfToken({ sign }: Signer, csrfToken: string, purpose: CsrfPurpose): string | null {
   const [formId = '', signature = ''] = csrfToken.split('.')
   const isValid = parseUuid(formId) === formId && isEqualConstantTime(signature, sign(csrfPayload(formId, purpose)))

@@ -7,10 +7,7 @@ type GuessPolicy = {
   readonly maxWaitMs: number
 }
 
-/**
- * After failed sign-ins, the wait per operator is shorter than per IP address, because anyone who knows an operator's
- * name can cause it.
- */
+/** Anyone who knows an operator's name can make that operator wait, so the maximum wait per operator is short. */
 const policies = {
   operator: { freeFailures: 5, maxWaitMs: 60_000 },
   address: { freeFailures: 20, maxWaitMs: 15 * 60_000 },
@@ -18,13 +15,10 @@ const policies = {
 
 const initialWaitMs = 1_000
 
-/** Failed sign-ins are forgotten after this time without another failure. */
+/** Failed sign-ins are forgotten after `memoryMs` without another failure. */
 const memoryMs = 3_600_000
 
-/**
- * The maximum number of remembered operators, and of remembered addresses. The least recently used entry is evicted
- * first.
- */
+/** Maximum number of operators, and of IP addresses. */
 const maxEntries = 10_000
 
 type Failures = { count: number; readonly at: number; readonly blockedUntil: number }
@@ -32,12 +26,12 @@ type Failures = { count: number; readonly at: number; readonly blockedUntil: num
 type GuessSource = { readonly operator: string; readonly address: string }
 
 /**
- * If `waitSeconds` is 0, the caller checks the password. The caller calls `succeed` if the password was right, and
- * `withdraw` if it could not be checked.
+ * If `waitSeconds` is 0, the caller checks the password. The caller then calls `succeed` if the password is right, or
+ * `withdraw` if the password cannot be checked.
  */
 type GuessAttempt = { readonly waitSeconds: number; readonly succeed: () => void; readonly withdraw: () => void }
 
-/** After some failed sign-ins, each further failure doubles the wait (exponential backoff). */
+/** After `freeFailures` failed sign-ins, each further failure doubles the wait (exponential backoff). */
 export type GuessLimiter = { readonly begin: (source: GuessSource) => GuessAttempt }
 
 /** @param elapsed milliseconds of a monotonic clock */
@@ -48,15 +42,15 @@ export function createGuessLimiter(elapsed: Clock): GuessLimiter {
     begin: ({ operator, address }) => {
       const waitMs = Math.max(operators.waitMs(operator), addresses.waitMs(address))
       if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1_000), succeed: () => {}, withdraw: () => {} }
-      // The sign-in attempt is counted before the password is checked, so that concurrent guesses count too.
+      // The attempt is counted before the password is checked, so that concurrent attempts count too.
       const withdrawFromOperator = operators.add(operator)
       const withdrawFromAddress = addresses.add(address)
       return {
         waitSeconds: 0,
         succeed: () => {
           operators.forget(operator)
-          // Removes only this sign-in attempt: signing in with one's own password must not permit more guesses of other
-          // passwords.
+          // Earlier failed sign-ins from the IP address are kept. If a sign-in removed earlier failures, an attacker
+          // with an account could guess other passwords without a limit.
           withdrawFromAddress()
         },
         withdraw: () => {
@@ -76,7 +70,7 @@ function createFailureCounter({ freeFailures, maxWaitMs }: GuessPolicy, elapsed:
   }
   return {
     waitMs: (key: string) => Math.max(0, (find(key)?.blockedUntil ?? 0) - elapsed()),
-    /** Returns a function that removes the added failure. */
+    /** Adds a failed sign-in, and returns a function that removes this failed sign-in. */
     add: (key: string) => {
       const previous = find(key)
       const count = (previous?.count ?? 0) + 1

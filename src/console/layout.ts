@@ -60,10 +60,6 @@ ${body}</main>
   )
 }
 
-/**
- * The access key of the search field works without the console's script. The key `/` works only with the console's
- * script.
- */
 function searchBox(urlFor: PageFrame['urlFor'], term: string): Html {
   return html`<form method="get" action="${urlFor(searchPath)}" role="search" class="search"><input type="search" name="term" value="${term}" placeholder="Id, reference, account, address or name" aria-label="Search" accesskey="/" maxlength="255" required autocomplete="off" spellcheck="false"><button>Search</button></form>`
 }

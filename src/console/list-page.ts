@@ -36,7 +36,7 @@ export type OwnerNames = ReadonlyMap<string, string>
 export type ListColumn<Item> = {
   readonly column: ConsoleColumn
   readonly cell: (item: Item, context: CellContext) => Html
-  /** Columns with the owner's name are left out if all rows have the same owner. */
+  /** The column with the owner's name is omitted if all rows have the same owner. */
   readonly names?: 'customer' | 'merchant'
 }
 
@@ -45,23 +45,22 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
   readonly title: string
   readonly noun: string
   readonly list: SliceableList<Context, Input, Item>
-  /** Searches by amount. A list with `search` needs a filter named `asset`. */
+  /** Searches by amount. The list must also have a filter with the name `asset`. */
   readonly search?: (context: Context, input: Input, search: ListSearch) => Promise<SearchResult<Item>>
   readonly filters: readonly ListFilter[]
   readonly filterOf: (query: FormValues) => Partial<Input>
   readonly columns: readonly ListColumn<Item>[]
-  /** The columns of an item in the CSV file. */
   readonly record: (item: Item) => Readonly<Record<string, ExportCell>>
   readonly empty: Html
   readonly above?: (request: PageRequest) => Promise<Html>
 }
 
-/** Larger files are available as exports, which are verified against the ledger. */
+/** If a list has more rows, an operator uses an export, which is verified against the ledger. */
 const maxFileRows = 10_000
 
 /**
- * Lists the items of one or all merchants, newest first. The filters are in the URL, so that the page can be linked;
- * `format=csv` downloads the filtered items.
+ * Lists the items of one or all merchants, newest first. The filters are query parameters of the URL, so that a
+ * filtered list can be linked.
  */
 export function listPage<Input extends object, Item extends ListedItem>(spec: ConsoleList<Input, Item>): ConsolePage {
   return {
@@ -129,7 +128,7 @@ const amountFilters: readonly ListFilter[] = [
   { name: 'amount-to', label: 'Amount to', hint: '1000', size: 6 },
 ]
 
-/** No index has the amounts, so a search by amount compares at most this many rows per request. */
+/** Amounts are not indexed, so a search by amount reads at most `maxSearchedRows` rows per request. */
 const maxSearchedRows = 10_000
 
 type OpenedList = {
@@ -152,9 +151,7 @@ async function openList<Input extends object, Item extends ListedItem>(
   return { context, filters, search, errors: isUnknown ? [unknown, ...errors] : errors }
 }
 
-/**
- * A search by amount requires a currency and a merchant: it searches one merchant's rows for amounts in one currency.
- */
+/** A search by amount reads the rows of one merchant, and compares amounts of one currency. */
 function parseAmounts(
   query: FormValues,
   { filters, context }: Pick<OpenedList, 'filters' | 'context'>,
@@ -192,7 +189,11 @@ function inputOf<Input extends object>(
 
 type ListPart<Item> = { readonly items: readonly Item[]; readonly total: number | null; readonly links: Html }
 
-/** Returns a part of the list, or the errors by filter name. @throws DomainError for errors that concern no filter */
+/**
+ * Returns a part of the list. If a filter is invalid, returns the error messages by filter name.
+ *
+ * @throws DomainError if no filter caused the error
+ */
 async function readPart<Input extends object, Item extends ListedItem>(
   spec: ConsoleList<Input, Item>,
   request: PageRequest,

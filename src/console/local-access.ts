@@ -31,8 +31,8 @@ function openSession(session: LoginSession, request: FastifyRequest, reply: Fast
   const { token } = request.query as { token?: unknown }
   const cookie = typeof token === 'string' ? session.redeemLinkToken(token) : null
   if (cookie === null) return sendSessionClosed(session, reply)
-  // Cookies ignore ports. Other programs on this machine do not receive the session cookie, because they do not serve
-  // its random path.
+  // Browsers send cookies to all ports of a host. The random path keeps the session cookie from other programs on this
+  // machine.
   reply.header('set-cookie', `${cookieName}=${cookie}; Path=${session.basePath}; HttpOnly; SameSite=Strict`)
   return reply.redirect(`${session.basePath}/`, 303)
 }

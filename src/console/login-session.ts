@@ -4,24 +4,27 @@ import { generateSecret, idleTimeoutMs, isEqualConstantTime, maxSessionMs } from
 
 const linkLifetimeMs = 10 * 60_000
 
-/** Secrets of 256 bits cannot be guessed, so repeated wrong secrets indicate a problem, for example a leaked link. */
+/**
+ * A secret of 256 bits cannot be guessed. Repeated wrong secrets therefore indicate a problem, for example a leaked
+ * link.
+ */
 const maxWrongSecrets = 20
 
 export type LoginSession = {
   readonly linkToken: string
-  /** The random path to which the session cookie is limited. */
+  /** Browsers send the session cookie only for this random path. */
   readonly basePath: string
-  /** Returns the cookie only once. Returns `null` if the link's token is wrong, used or expired. */
+  /** Returns the session cookie. Returns `null` if the link's token is wrong, used or expired. */
   readonly redeemLinkToken: (token: string) => string | null
   /** Restarts the idle timeout. */
   readonly isValidCookie: (cookie: string) => boolean
   /** Invalidates the link too. */
   readonly end: () => void
-  /** Returns why session and link are no longer valid; `null` while they are valid. */
+  /** Returns `null` while the session and the link are valid. */
   readonly endReason: () => string | null
 }
 
-/** Link and cookie use secrets of 256 bits that exist in this process only. */
+/** The secrets of the link and the cookie are stored only in this process. */
 export function createLoginSession(now: Clock): LoginSession {
   const [linkToken, sessionCookie] = [generateSecret(), generateSecret()]
   const startedAt = now()

@@ -98,7 +98,7 @@ async function apiKeysTable({ service, session, actionForm }: PageRequest, merch
   const now = timestamp(service.now())
   const keyStatus = ({ revokedAt, expiresAt }: ApiKeySummary) =>
     revokedAt !== null ? 'revoked' : expiresAt !== null && expiresAt <= now ? 'expired' : 'live'
-  // Live API keys come first, because a merchant may have many keys that are no longer live.
+  // A merchant may have many revoked or expired API keys, so live API keys come first.
   const keys = (await listKeys(service, merchantId)).toSorted(
     (one, other) => Number(keyStatus(other) === 'live') - Number(keyStatus(one) === 'live'),
   )

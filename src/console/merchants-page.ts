@@ -31,7 +31,7 @@ ${table('Merchants', ['Merchant', 'Since', 'Id'], rows, 'There is no such mercha
   },
 }
 
-/** With more merchants than this, the merchant filter is a text field for an id instead of a list. */
+/** If there are more merchants than `maxChoices`, the merchant filter is a text field instead of a list. */
 const maxChoices = 200
 
 type MerchantChoice = {

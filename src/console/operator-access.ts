@@ -90,7 +90,7 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
   }
 
   /**
-   * The new session cookie replaces an existing one, so an attacker cannot choose an operator's session (session
+   * Always creates a new session cookie, so that an attacker cannot choose the session of an operator (session
    * fixation).
    */
   function beginSession(signIn: SignIn, session: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -101,7 +101,6 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
     return reply.redirect('/', 303)
   }
 
-  /** Distinguishes this console's sessions in the operator log from sessions of this machine's users. */
   function newSessionName(): string {
     return `remote console ${service.newId().slice(-8)}`
   }
@@ -129,7 +128,7 @@ export function createOperatorAccess(options: OperatorAccessOptions): ConsoleAcc
   }
 }
 
-/** With the prefix `__Host-`, browsers accept the cookie over HTTPS only, and from no other host of the domain. */
+/** Browsers accept a cookie with the prefix `__Host-` only over HTTPS, and only from the console's own host. */
 function sessionCookieOf(url: string) {
   const isSecure = url.startsWith('https:')
   const name = isSecure ? '__Host-payout_gateway_console' : 'payout_gateway_console'

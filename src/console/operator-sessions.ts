@@ -7,10 +7,10 @@ import type { Service } from '../operations/context.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { createSession, generateSecret, idleTimeoutMs, maxSessionMs } from './console-session.ts'
 
-/** An operator who signs in on more browsers than this loses the oldest session. */
+/** If an operator has more than `maxSessionsPerOperator` sessions, the oldest session ends. */
 const maxSessionsPerOperator = 10
 
-/** Console sessions exist in this process only, so a restart ends them. */
+/** Sessions are stored only in this process, so a restart ends all sessions. */
 export type OperatorSessions = {
   readonly begin: (signIn: SignIn, name: string) => string
   /** Restarts the session's idle timeout. */
@@ -27,7 +27,7 @@ type OpenSession = {
 
 /** @param elapsed milliseconds of a monotonic clock */
 export function createOperatorSessions(service: Service, elapsed: Clock): OperatorSessions {
-  // The map's keys are hashes of the cookies, so that the time of a look-up reveals nothing about the cookie.
+  // The keys of the map are hashes of cookies, so that the duration of a lookup reveals nothing about a cookie.
   const sessions = new Map<string, OpenSession>()
 
   const isOpen = ({ startedAt, lastUsedAt }: OpenSession) =>
@@ -57,7 +57,7 @@ export function createOperatorSessions(service: Service, elapsed: Clock): Operat
       const key = keyOf(cookie)
       const open = sessions.get(key)
       if (open === undefined) return null
-      // Another process may have removed the operator, or changed the role or the password.
+      // Another process may have removed the operator, or changed the operator's role or password.
       if (isOpen(open) && (await isCurrentOperator(service, open.operator))) {
         open.lastUsedAt = elapsed()
         return open.session

@@ -16,7 +16,7 @@ import { groupThousands, pluralize } from './phrases.ts'
 const dayMs = 86_400_000
 const shownDays = 30
 
-/** `days` are the days in UTC that the overview shows, with today last. */
+/** `days` are the days of the overview in UTC, oldest first. */
 export type CountedPeriod = { readonly days: readonly string[]; readonly coverage: Coverage }
 
 export function lastDays(now: number): readonly string[] {
@@ -50,7 +50,7 @@ function dayOf(time: number): string {
 
 type Periods = {
   readonly sums: readonly CorridorSum[]
-  /** The sums of the previous period. */
+  /** The sums of the previous period, which has the same length. */
   readonly before: readonly CreatedSum[]
   readonly ofToday: readonly CorridorSum[]
 }
@@ -59,7 +59,7 @@ function figureCards({ urlFor }: PageRequest, { sums, before, ofToday }: Periods
   const volumes = assetsOf(sums).map((asset) => {
     const ofAsset = (some: readonly CorridorSum[]) =>
       figuresOf(some.filter(({ assetCode }) => assetCode === asset)).volume
-    // Each batch of merchants has sums of its own.
+    // `before` has a separate sum for each batch of merchants.
     const volumeBefore = before.reduce((total, each) => (each.assetCode === asset ? total + each.amount : total), 0n)
     const change = changeText(Number(ofAsset(sums)), Number(volumeBefore))
     const detail = html`${moneyText(ofAsset(ofToday))} today${change}`

@@ -12,7 +12,6 @@ import { pluralize } from './phrases.ts'
 
 const maxCharts = 4
 
-/** Shows the money in all wallets from the maintained daily changes. */
 export async function heldSection(request: PageRequest, { days, coverage }: CountedPeriod): Promise<Html> {
   const { service, urlFor } = request
   const { uncountedEvents, isCaughtUp } = coverage
@@ -32,13 +31,12 @@ ${held.slice(0, maxCharts).map((each) => heldChart(request, each, days))}</div>
 `
 }
 
-/** The stablecoins of payouts come first. */
 function sortByAsset(held: readonly HeldBalances[]): readonly HeldBalances[] {
   const isOther = ({ assetCode }: HeldBalances) => Number(!(payoutAssetCodes as readonly string[]).includes(assetCode))
   return held.toSorted((one, other) => isOther(one) - isOther(other) || (one.assetCode < other.assetCode ? -1 : 1))
 }
 
-/** Each currency has a chart, because amounts of different currencies have no common scale. */
+/** Amounts of different currencies cannot share an axis, so each currency has its own chart. */
 function heldChart({ urlFor }: PageRequest, { assetCode, balances }: HeldBalances, days: readonly string[]): Html {
   const values = balances.map(chartValue)
   const [first, last] = [compactNumber(values[0] ?? 0), compactNumber(values.at(-1) ?? 0)]

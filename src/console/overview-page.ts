@@ -27,11 +27,10 @@ type OverviewTile = {
 
 const hourSeconds = 3_600
 
-/** Normally an event is sealed within ten seconds. */
+/** Normally, an event is sealed within ten seconds. */
 const sealingLimitSeconds = 60
 const maxShown = 5
 
-/** Limits how many payouts in progress the page counts. */
 const maxCountedPayouts = 1_000
 
 export const overviewPage: ConsolePage = {
@@ -109,7 +108,7 @@ async function attentionTile(service: Service): Promise<OverviewTile> {
   }
 }
 
-/** A rate is missing only if payouts use its corridor. */
+/** The tile reports missing exchange rates only for currency pairs that payouts use. */
 async function ratesTile(service: Service, ages: ReadonlyMap<string, number>): Promise<OverviewTile> {
   const missing = await findUsedCorridors(service, (pair) => !ages.has(pair))
   const isNone = missing.length === 0
@@ -137,7 +136,7 @@ async function deliveriesTile(service: Service): Promise<OverviewTile> {
   }
 }
 
-/** The overview warns if a smaller share of the latest webhooks than this was delivered. */
+/** The overview shows a warning if a smaller share of the latest webhooks was delivered. */
 const minDeliveredShare = 0.95
 
 function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): OverviewTile {

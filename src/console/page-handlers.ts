@@ -42,8 +42,8 @@ export async function handlePageGet(
 }
 
 /**
- * After the action, redirects to the page of the form (post/redirect/get). Shows a rejected form again, with the
- * submitted values and the error.
+ * After the action, redirects to the page with the form (post/redirect/get). If the action is rejected, shows the form
+ * with the submitted values and the error.
  */
 export async function handlePagePost(
   route: PageRoute,
@@ -91,7 +91,7 @@ function onDemandForm(title: string, { address, csrfToken }: { address: string; 
   return html`<form method="post" action="${address}"><input type="hidden" name="_action" value="${onDemandActionName}"><input type="hidden" name="_form" value="${csrfToken}"><button>${title}</button></form>\n`
 }
 
-/** A console page must not write: only actions are logged. */
+/** Rejects writes by a page, because only actions are added to the operator log. */
 function readOnlyConsole(console: ConsoleContext): ConsoleContext {
   return { ...console, service: readOnlyService(console.service, 'a page of the console') }
 }
@@ -156,7 +156,9 @@ function createPageRequest(
   }
 }
 
-/** If the first chunk of the file fails, for example because of an invalid filter, sends the page with the error. */
+/**
+ * If the first chunk fails, for example because of an invalid filter, sends the page with the error instead of a file.
+ */
 async function sendFile(
   route: PageRoute,
   { name, chunks }: PageFile,

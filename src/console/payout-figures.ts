@@ -8,7 +8,7 @@ import { html } from '../server/pages/html.ts'
 import { emptyValue } from './components.ts'
 import { formatDuration, groupThousands } from './phrases.ts'
 
-/** Amounts are in 10⁻⁸ units. `durations` counts the completed payouts by duration bucket. */
+/** Amounts are in 10⁻⁸ units. `durations` counts completed payouts by duration bucket. */
 export type Figures = {
   readonly created: number
   readonly volume: bigint
@@ -19,7 +19,10 @@ export type Figures = {
   readonly durations: ReadonlyMap<number, number>
 }
 
-/** If the sums are of several stablecoins, only their counts and durations are meaningful. */
+/**
+ * Amounts of different stablecoins must not be added. If `sums` contains several stablecoins, use only counts and
+ * durations.
+ */
 export function figuresOf(sums: readonly CorridorSum[]): Figures {
   const ofStatus = (wanted: PayoutStatus) => sums.filter(({ status }) => status === wanted)
   const count = (some: readonly CorridorSum[]) => some.reduce((total, { payoutCount }) => total + payoutCount, 0)

@@ -174,7 +174,9 @@ function statusChangesTable(events: readonly PayoutEvent[]): Html {
 
 type PayoutDeliveries = Pick<PayoutRecords, 'deliveries' | 'endpointUrls'>
 
-/** Finds deliveries by the times of the payout's events, because only outstanding deliveries are indexed by object. */
+/**
+ * Only outstanding deliveries are indexed by object, so deliveries are searched by the times of the payout's events.
+ */
 async function findPayoutDeliveries(
   context: Context,
   events: readonly { readonly createdAt: string }[],

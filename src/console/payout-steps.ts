@@ -11,7 +11,7 @@ import { assetAmount, statusBadge, timeElement } from './components.ts'
 export type PayoutRecords = {
   readonly payout: Payout
   readonly merchantName: string
-  /** The rail is `null` if an operator settles the payout by hand. */
+  /** `null` if an operator settles the payout by hand. */
   readonly rail: string | null
   readonly states: readonly TimelineStep[]
   readonly events: readonly PayoutEvent[]
@@ -36,7 +36,7 @@ export function payoutSteps(records: PayoutRecords): Html {
     ...entrySteps(records),
     ...webhookSteps(records),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
-  // The payout's creation is always the first step, although its transfer is recorded a moment earlier.
+  // The creation of the payout is always the first step, although the ledger transfer has a slightly earlier time.
   const steps = [createdStep(records), ...later]
   return html`<ol class="timeline">
 ${steps.map(
@@ -59,7 +59,6 @@ function operatorSteps({ actions }: PayoutRecords): readonly PayoutStep[] {
   }))
 }
 
-/** A payout without a rail has no rail order, only status changes. */
 function railSteps({ rail, states }: PayoutRecords): readonly PayoutStep[] {
   if (rail === null) return []
   return states.map(({ at, state, cause }) => ({

@@ -70,7 +70,6 @@ export const allFeesPage: ConsolePage = {
 
 type PriceForms = { readonly change: () => Html; readonly cancel: () => Html }
 
-/** Only a current price can be changed, and only a future price can be cancelled. */
 const priceForms: Readonly<Record<PriceState, (forms: PriceForms) => Html>> = {
   IN_FORCE: ({ change }) => change(),
   FUTURE: ({ cancel }) => cancel(),

@@ -14,7 +14,7 @@ const typeLabels: Record<SearchHit['type'], string> = {
   deposit: 'Deposit',
 }
 
-/** If the search has one exact match, or one match in all, redirects to the page of that match. */
+/** If the search has one exact match, or only one match, redirects to the page of that match. */
 export const searchPage: ConsolePage = {
   path: searchPath,
   render: async ({ service, query, urlFor }) => {
@@ -54,7 +54,7 @@ function pageOf(hit: SearchHit): readonly [path: string, query?: FormValues] {
       return [`/wallets/${hit.row.id}`]
     case 'deposit':
       return [`/wallets/${hit.row.walletId}`]
-    // A payout method has no page of its own.
+    // A payout method has no page.
     case 'payoutMethod':
       return hit.row.customerId === null
         ? ['/payout-methods', { merchant: hit.row.merchantId }]

@@ -19,7 +19,7 @@ export function renderSignInPage(mode: Mode, { name = '', error = '' } = {}): st
   )
 }
 
-/** Only the form uses up the one-time link, because link previews open the page too. */
+/** Link previews also open this page, so only the submitted form uses up the one-time link. */
 export function renderLinkPage(
   mode: Mode,
   { name, token, error = '' }: { name: string; token: string; error?: string },

@@ -1,6 +1,6 @@
 import type { Amount } from './money/amount.ts'
 
-/** Rulings 2 to 9 define how each API reports these error codes. */
+/** See rulings 2 to 9. */
 export const errorCodes = [
   'INVALID_INPUT',
   'MALFORMED_JSON',
@@ -42,10 +42,7 @@ export type ErrorCode = (typeof errorCodes)[number]
 export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
-/**
- * `field` is the field's name in the operation's input. `message` omits the field's name, for example `must be one of
- * NGN, ZAR`.
- */
+/** `field` is the name in the operation's input. `message` omits the name, for example `must be one of NGN, ZAR`. */
 export type FieldError = { readonly field: string; readonly code: FieldErrorCode; readonly message: string }
 
 export type DomainErrorDetails = {
@@ -70,29 +67,26 @@ export function invalidInput(fields: readonly FieldError[]): DomainError {
   return new DomainError('INVALID_INPUT', 'The request has invalid fields.', { fields })
 }
 
-/**
- * A missing object and another merchant's object have the same error, so that callers cannot distinguish them (ruling
- * 5).
- */
+/** If an object belongs to another merchant, the error is the same as for a missing object (ruling 5). */
 export function notFound(noun: string): DomainError {
   return new DomainError('RESOURCE_NOT_FOUND', `${noun} not found.`)
 }
 
-/** A transient failure of the database leaves the outcome unknown (ruling 9). */
+/** This error reports a transient failure of the database (ruling 9). */
 export function unavailable(
   message = 'The service cannot store this now. Retry with the same idempotency key.',
 ): DomainError {
   return new DomainError('UNAVAILABLE', message)
 }
 
-/** The connection broke during COMMIT, so the write may be stored. */
+/** The database connection was lost during COMMIT, so the write may be stored. */
 export function unknownOutcome(cause: unknown): DomainError {
   const message =
     'The database was lost while it stored this, so it may be stored. Retry with the same idempotency key, or look first.'
   return Object.assign(unavailable(message), { cause })
 }
 
-/** Maps fields of the operation to an API's names, for example `customerId` to `customer_id` in REST. */
+/** Maps names of input fields to names of an API, for example `customerId` to `customer_id` in REST. */
 export type FieldNames = Readonly<Record<string, string>>
 
 export function formatDomainError({ message, details: { fields } }: DomainError, names: FieldNames) {

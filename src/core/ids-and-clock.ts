@@ -5,24 +5,23 @@ export type Clock = () => number
 declare const timeBrand: unique symbol
 
 /**
- * Freshness, expiry and due times use the wall time, in milliseconds since 1970. The wall time can go backwards when
- * the machine's clock is corrected.
+ * A wall time is in milliseconds since 1970, and is used for freshness, expiry and due times. A wall time can decrease
+ * if the machine's clock is set back.
  */
 export type WallTime = number & { readonly [timeBrand]: 'wall' }
 export type WallClock = () => WallTime
 
 /**
- * A row's creation or change has a record time, in milliseconds since 1970. The record time is monotonic within a
- * process: if the machine's clock is set back, it stands still until the clock catches up. In the sandbox, the record
- * time includes the merchant's clock offset.
+ * A record time is the time at which a row is created or changed, in milliseconds since 1970. Record times never
+ * decrease within a process. In the sandbox, a record time includes the merchant's clock offset.
  */
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
 
-/** A due time is a wall time as the database stores it. */
+/** A due time is a wall time as a bigint, the type of its database column. */
 export type DueTime = bigint & { readonly [timeBrand]: 'wall' }
 
-/** Use only for jitter: the numbers are not cryptographically random. */
+/** These numbers are not cryptographically random, so use them only for jitter. */
 export const random: () => number = Math.random
 
 export type IdGenerator = (now: number) => string
@@ -55,7 +54,7 @@ export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }
 
-/** The API contract requires timestamps in ISO 8601, in UTC with milliseconds. */
+/** Formats a time in ISO 8601, in UTC with milliseconds, as the API contract requires. */
 export function timestamp(now: number): string {
   if (now !== cachedTimeMs) {
     cachedTimeMs = now
@@ -77,10 +76,10 @@ let randomPoolHex = ''
 let poolPosition = randomPool.length
 
 /**
- * Ids follow RFC 9562. The generated UUIDs sort by creation, even within one millisecond.
+ * Generates UUIDs of version 7 (RFC 9562), which sort by creation, even within one millisecond.
  *
- * The 12 bits after the version of a UUID are a counter that starts at a random value below 2¹¹ in each millisecond. If
- * the counter overflows, the generator uses the next millisecond early, as the UUID standard (RFC 9562) allows. The
+ * In a generated UUID, the 12 bits after the version are a counter. In each millisecond, the counter starts at a random
+ * value below 2¹¹. If the counter overflows, the generator uses the next millisecond early, as RFC 9562 allows. The
  * last 62 bits of a UUID are random.
  */
 export function createUuidV7Generator(): IdGenerator {
@@ -131,12 +130,14 @@ export function minIdAt(millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Converts a UUID to lower case, so that it matches on both engines. Returns `null` for a value that is not a UUID. */
+/** Returns a UUID in lower case, because SQLite compares UUIDs as text. Returns `null` for any other value. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
 
-/** A text that is not a UUID matches no row, and PostgreSQL rejects it. */
+/**
+ * Removes texts that are not UUIDs. A text that is not a UUID matches no row, and PostgreSQL would reject the query.
+ */
 export function filterUuids(texts: readonly string[]): string[] {
   return texts.map(parseUuid).filter((id) => id !== null)
 }

@@ -4,15 +4,15 @@ import { invalidInput } from './errors.ts'
 import { parseUuid, timestamp } from './ids-and-clock.ts'
 import { describeInvalidAmount, parseAmount } from './money/amount.ts'
 
-/** The maximum length of a text in code points, if the API contract defines none (ruling 21). */
+/** The maximum length in code points of a text that has no limit in the API contract (ruling 21). */
 const defaultMaxLength = 255
 
-// Years have four digits, so that timestamps sort as text.
+// Timestamps with four-digit years sort as text.
 const minTimeMs = Date.parse('0001-01-01T00:00:00.000Z')
 const maxTimeMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * @param otherErrors errors that the operation found without the schema
+ * @param otherErrors errors that the operation has found itself
  * @throws DomainError INVALID_INPUT with every invalid field
  */
 export function parseInput<Schema extends z.ZodType>(
@@ -36,15 +36,15 @@ export function findFieldErrors(schema: z.ZodType, input: unknown): FieldError[]
 }
 
 /**
- * Clients can apply this text rule before they send a text. `maxLength` is in code points; `pattern` is a regular
- * expression for the flag `u` or `v`. `maxLength` and `pattern` together accept the same texts as the schema.
+ * Clients can check a text against this rule before they send the text. `maxLength` is in code points. `pattern` is a
+ * regular expression with the flag `u` or `v`. A text obeys the rule if and only if the schema accepts the text.
  */
 export type TextRule = { readonly maxLength: number; readonly pattern: string }
 
 export const textRules = z.registry<TextRule>()
 
 /**
- * The parsed text is trimmed, in NFC and not empty. The parsed text has at most `limit` code points and no control
+ * The resulting text is in NFC, trimmed and not empty. The result has at most `limit` code points and no control
  * characters (ruling 21).
  */
 export const text = (limit = defaultMaxLength) =>
@@ -57,7 +57,6 @@ export const text = (limit = defaultMaxLength) =>
     })
     .register(textRules, { maxLength: limit, pattern: requiredPattern(wordsPattern) })
 
-/** An absent, null or empty value becomes `null` (ruling 20). */
 export const optionalText = (limit = defaultMaxLength) =>
   z
     .string()
@@ -65,7 +64,7 @@ export const optionalText = (limit = defaultMaxLength) =>
     .transform((value, context) => checkOptionalText(value ?? '', limit, context))
     .register(textRules, { maxLength: limit, pattern: optionalPattern(wordsPattern) })
 
-/** Each line break or tab becomes a space (ruling 21). */
+/** Replaces line breaks and tabs by spaces (ruling 21). */
 export const freeText = (limit = defaultMaxLength) =>
   z
     .string()
@@ -113,7 +112,7 @@ export function normalizeCase<Input>(values: readonly string[], input: Input): I
     : input
 }
 
-/** The parsed list has no duplicates, and is in the order of `values`. */
+/** The resulting list has no duplicates, and is in the order of `values`. */
 export const someOf = <const Values extends readonly string[]>(values: Values) =>
   z.array(z.string()).transform((input, context): Values[number][] => {
     if (input.length > 0 && input.every((each) => values.includes(each))) {
@@ -126,9 +125,8 @@ export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a UUID'))
 
 /**
- * The id identifies the owner or object of an operation. An absent or null id means the merchant itself, or an object
- * that the service chooses. An empty id is rejected, because treating it as absent could act for the wrong owner
- * (ruling 20).
+ * If the id is absent or null, the operation acts for the merchant, or the service chooses the object. An empty id is
+ * rejected, because the operation could otherwise act for the wrong owner (ruling 20).
  */
 export const optionalUuid = () =>
   z
@@ -142,8 +140,8 @@ export const optionalUuid = () =>
     })
 
 /**
- * An empty id also means the merchant, as the contract defines for payout methods (ruling 20). An empty id is safe
- * here: payout methods move no money, and updates and deletions identify a method by its own id.
+ * An empty id is valid for payout methods, as the API contract defines (ruling 20). An empty id is safe here, because
+ * payout methods move no money.
  */
 export const optionalUuidOrEmpty = () => z.preprocess((value) => (isBlank(value) ? null : value), optionalUuid())
 
@@ -151,10 +149,10 @@ function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === ''
 }
 
-/** A UUID is converted to lower case. A text that is not a UUID is unchanged and matches no row (ruling 5). */
+/** Returns a UUID in lower case. Returns any other text unchanged. An unchanged text matches no row (ruling 5). */
 export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)
 
-/** A time in ISO 8601 with an offset, converted to UTC and rounded up to milliseconds. */
+/** Accepts a time in ISO 8601 with an offset. The resulting time is in UTC, rounded up to milliseconds. */
 export const instant = () =>
   z.iso.datetime({ offset: true }).transform((value, context) => {
     const isFraction = /\.\d{3}\d*[1-9]/.test(value)
@@ -163,14 +161,14 @@ export const instant = () =>
     return timestamp(Math.min(Math.max(time, minTimeMs), maxTimeMs))
   })
 
-/** Accepts a time as in `instant`, or a date, which means the start of that day in UTC. */
+/** Also accepts a date, which is converted to the start of the day in UTC. */
 export const dayOrInstant = () =>
   z
     .string()
     .transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text))
     .pipe(instant())
 
-/** The exclusive end of a period: a time as in `instant`, or a date, which means the end of that day in UTC. */
+/** The exclusive end of a period. A date is converted to the end of the day in UTC. */
 export const endDayOrInstant = () =>
   z
     .string()
@@ -192,17 +190,17 @@ export const positiveAmount = () =>
     return rejectField(context, 'INVALID_FORMAT', describeInvalidAmount(value))
   })
 
-/** An absent, null or empty value becomes `null` (ruling 20). */
+/** Converts an absent, null or empty value to `null` (ruling 20). */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
 
-/** Every list can be filtered by time, from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
+/** `createdFrom` is inclusive, and `createdBefore` is exclusive. */
 export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
-/** Accepts a number or a string of decimal digits (ruling 15). Empty means absent (ruling 20). */
+/** Accepts a number or a string of decimal digits (ruling 15). An empty string counts as absent (ruling 20). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
-/** Section 8 of the API contract defines the limit of a page. */
+/** Section 8 of the API contract defines the maximum number of items per page. */
 export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
 
 export const searchLimit = () => positiveInteger(50, 20, 'must be an integer from 1 to 50')
@@ -214,7 +212,7 @@ export function sentFields<Parsed extends object>(input: object, parsed: Parsed)
 
 /**
  * Parses an idempotency key (ruling 22). Removes surrounding spaces, one pair of quotes, and spaces inside the quotes.
- * Keeps the backslash escapes of Structured Fields, because processing them would change the meaning of stored keys.
+ * Keeps backslash escapes, because processing them would change the meaning of stored keys.
  *
  * @param field the field name for errors
  */
@@ -239,10 +237,13 @@ export function notOneOfError(field: string, allowed: readonly string[]): FieldE
   return { field, code: 'INVALID_PARAMETER', message: `must be one of ${allowed.join(', ')}` }
 }
 
-/** Control characters, bidirectional overrides and lone surrogates disguise a text, or the database rejects them. */
+/**
+ * Control characters and bidirectional overrides can change how a text is displayed. PostgreSQL rejects NUL and lone
+ * surrogates.
+ */
 export const forbiddenCharacterPattern = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
-// These patterns match texts before normalization to NFC, which converts U+037E, U+1FEF and U+212A to ASCII. A run of
+// The text patterns also match U+037E, U+1FEF and U+212A, because NFC converts these characters to ASCII. A run of
 // spaces matches in only one way, which prevents catastrophic backtracking.
 const visibleRunPattern = String.raw`[^\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+`
 const wordsPattern = String.raw`${visibleRunPattern}(?:(?:(?!\p{Cc})\s)+${visibleRunPattern})*`
@@ -252,9 +253,8 @@ const requiredPattern = (pattern: string) => String.raw`^\s*${pattern}\s*$`
 const optionalPattern = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
 
 /**
- * Trims a text and converts it to NFC. Conversion to NFC takes quadratic time for malicious texts. A text that would
- * exceed the limit even in NFC is therefore not converted, and fails the length check. NFC composes a code point from
- * at most four code points of two UTF-16 units each.
+ * A malicious text can make the conversion take quadratic time, so an excessively long text is not converted. NFC
+ * composes a code point from at most four code points, which have at most eight UTF-16 units.
  */
 function normalizeText(value: string, limit: number): string {
   const trimmed = value.trim()
@@ -278,7 +278,7 @@ function checkText(value: string, limit: number, context: z.RefinementCtx): stri
       'must not contain control characters, bidirectional overrides or lone surrogates',
     )
   }
-  // A text with at most `limit` UTF-16 units has at most `limit` code points.
+  // A text never has more code points than UTF-16 units, so code points are counted only for long texts.
   if (value.length > limit && [...value].length > limit) {
     return rejectField(context, 'INVALID_PARAMETER', `must have at most ${limit} characters`)
   }
@@ -315,7 +315,7 @@ function toFieldError(issue: z.core.$ZodIssue): FieldError {
   return { field, code: isFormat ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: describeIssue(issue) }
 }
 
-/** zod's messages are for programmers, and change between versions. */
+/** zod's error messages are written for programmers, and change between versions of zod. */
 function describeIssue(issue: Exclude<z.core.$ZodIssue, { code: 'custom' | 'invalid_value' }>): string {
   switch (issue.code) {
     case 'invalid_type':

@@ -1,5 +1,6 @@
 /**
- * Queries return values on SQLite, and promises on PostgreSQL. Awaiting a plain value takes as long as some statements.
+ * Queries return values on SQLite, and promises on PostgreSQL. `await` of a plain value would take as long as a fast
+ * SQLite query.
  */
 export type MaybePromise<Value> = Value | Promise<Value>
 
@@ -11,8 +12,8 @@ export function mapMaybe<Value, Mapped>(
 }
 
 /**
- * Returns synchronously if no value is a promise. If several promises reject, throws the first error in the order of
- * `values`, which is the order of precedence.
+ * Returns synchronously if no value is a promise. If several promises reject, throws the error of the first rejected
+ * promise in `values`.
  */
 export function allOrFirstError<const Values extends readonly unknown[]>(
   values: Values,

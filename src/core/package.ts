@@ -1,8 +1,8 @@
-// The manifest is imported by the package's name, because the relative paths from the built file and from the source
-// differ.
+// The source file and the built file have different relative paths to package.json, so package.json is imported by the
+// package's name.
 import manifest from 'payout-gateway/package.json' with { type: 'json' }
 
 export const { name, version, license } = manifest
 
-/** Only an installed package has the command `payout-gateway`. */
+/** The command `payout-gateway` exists only if the package is installed. */
 export const cliCommand = import.meta.url.endsWith('.ts') ? 'npm run -s cli --' : 'payout-gateway'

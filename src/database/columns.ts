@@ -1,9 +1,7 @@
 import type { GeneratedAlways } from 'kysely'
 import type { DueTime } from '../core/ids-and-clock.ts'
 
-/**
- * As JavaScript values, `text`, `uuid` and `timestamp` are strings, `integer` is a number, and `amount` is a bigint.
- */
+/** JavaScript values: `text`, `uuid` and `timestamp` are strings, `integer` is a number, and `amount` is a bigint. */
 export type ColumnKind = 'text' | 'uuid' | 'timestamp' | 'integer' | 'amount' | 'json'
 
 export type Column<Value, IsGenerated extends boolean = false> = {
@@ -31,7 +29,6 @@ export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> =
   isNullable: true,
 })
 
-/** Inserts omit the column. */
 export const generated = <Value>(column: Column<Value>): Column<Value, true> => ({ ...column, isGenerated: true })
 
 type TableColumns = Record<string, Column<unknown, boolean>>

@@ -32,18 +32,17 @@ import { compileRaw, equalOperands, isPlaceholder, tableNameOf } from './query-n
 import type { TableName } from './tables.ts'
 import { camelCase, snakeCase } from './tables.ts'
 
-/** `ownerParams` are parameters of an insert. The values of `ownerParams` must equal the customer's id. */
+/** `ownerParams` are parameters of an insert that must equal the customer's id. */
 type ScopedQuery = { readonly query: Query; readonly ownerParams: readonly string[] }
 
-/** Only `writing` allows merchant-wide access. */
+/** Merchant-wide access is allowed only for `writing`. */
 type QueryAccess = 'reading' | 'writing'
 
 const scopedQueries = { reading: new WeakMap<Query, ScopedQuery>(), writing: new WeakMap<Query, ScopedQuery>() }
 
 /**
- * Returns a database that cannot read, change or create other customers' rows. Each query is rewritten once: every
- * table in it becomes a subquery that selects the customer's rows. `customer-tables.ts` declares the exceptions.
- * Undeclared tables are closed.
+ * Restricts a database to the rows of one customer. Every table in a query is replaced by a subquery that selects the
+ * customer's rows (see `customer-tables.ts`).
  */
 export function customerScope(db: Database, customerId: string): Database {
   return {
@@ -54,7 +53,7 @@ export function customerScope(db: Database, customerId: string): Database {
   }
 }
 
-/** Each deferred value is stored in the scope of the operation that last changed it. */
+/** A deferred value is stored in the scope of the operation that last changed the value. */
 function scopeTx(tx: Tx, customerId: string): Tx {
   const update: DeferredValues['update'] = <Value>(name: string, how: DeferredUpdate<Value>) =>
     tx.deferred.update<Value>(name, { ...how, store: (lastTx, value) => how.store(scopeTx(lastTx, customerId), value) })
@@ -213,10 +212,10 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
   }
 }
 
-/** An inner or left join returns a row of the joined table only if it matches a row of the first table. */
+/** These joins return a row of the joined table only if the row matches a row of the first table. */
 const restrictingJoins: readonly JoinNode['joinType'][] = ['InnerJoin', 'LeftJoin']
 
-/** A table joined by its foreign key needs no subquery, because the referenced table is already restricted. */
+/** A table needs no subquery if a foreign key joins the table to a table that is already restricted. */
 function isRestrictedByJoin({ joinType, table, on }: JoinNode): boolean {
   const name = TableNode.is(table) ? table.table.identifier.name : ''
   const rows = scopedTables.get(name)?.rows

@@ -11,8 +11,8 @@ const p = placeholders<Params<CustomerScopeParams>>()
 type CustomerRowsQuery = { readonly toOperationNode: () => OperationNode }
 
 /**
- * Rows that have the customer's id in the column `owner`. Inserts set `insertColumn`, from which the database may
- * generate `owner`.
+ * The column `owner` of these rows is the customer's id. Inserts set `insertColumn`. The database may generate the
+ * column `owner` from `insertColumn`.
  */
 type OwnedRows = { readonly owner: string; readonly insertColumn: string }
 
@@ -52,7 +52,7 @@ const customerEvents = selectFrom('events')
       exists(selectOwnParent('payouts', 'events', 'objectId')),
       exists(selectOwnParent('wallets', 'events', 'objectId')),
       exists(customerTransferIds.whereRef('transfers.id', '=', 'events.objectId' as never)),
-      // Finds the customer of a payout method in the event's data, because the payout method may be deleted.
+      // The payout method of an event may be deleted, so the customer is read from the event's data.
       sql<boolean>`events.data ->> 'customerId' = cast(${p.theCustomer} as text)`,
     ]),
   )
@@ -62,8 +62,8 @@ const customerListCounts = selectFrom('listCounts')
   .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`)
 
 /**
- * The rows of each table that a customer's token can read or change. A customer's token can access no other tables.
- * Query rewriting (`customer-scope.ts`) and row-level security (`row-security.ts`) are derived from this declaration.
+ * Declares the rows that a customer's token can read or change. A customer's token cannot access other tables. Query
+ * rewriting (`customer-scope.ts`) and row-level security (`row-security.ts`) use this declaration.
  */
 export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>> = {
   customers: { rows: ownedTablesByName.customers },
@@ -138,7 +138,6 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   },
 }
 
-/** A customer's token cannot access these tables. */
 export const operatorTables = ['operators', 'operatorActions'] as const satisfies readonly TableName[]
 
 export function selectCustomerRows(table: TableName, { rows }: CustomerTable): CustomerRowsQuery {
@@ -149,9 +148,7 @@ export function selectCustomerRows(table: TableName, { rows }: CustomerTable): C
   return all.where(({ exists }) => exists(selectOwnParent(rows.to, table, rows.foreignKey)))
 }
 
-/**
- * Compares the merchants of the row and of the row that it references, so that the query needs no merchant parameter.
- */
+/** A row and the row that it references must have the same merchant, so the query needs no parameter `merchantId`. */
 function selectOwnParent(parent: ChildRows['to'], table: TableName, foreignKey: string) {
   const typed = parent as 'wallets'
   return selectFrom(typed)

@@ -7,57 +7,57 @@ import type { TableName } from './tables.ts'
 
 export type Database = Reader & {
   /**
-   * Resolves when the commit is durable. The operation must await only its own statements, and should check its
-   * conditions before it writes. If the operation throws, only its own writes are rolled back. The operation runs again
-   * after a `ConflictError`, and on PostgreSQL after a serialization failure, a deadlock or a unique violation. A
-   * repeated operation sees the other transaction's rows.
+   * Runs `operation` in a transaction, and resolves when the commit is durable. The operation must await only its own
+   * statements, and should check its conditions before it writes. If the operation throws, only its own writes are
+   * rolled back. The operation is repeated after a `ConflictError`. On PostgreSQL, the operation is also repeated after
+   * a serialization failure, a deadlock or a unique violation.
    *
    * @throws DomainError UNAVAILABLE when the database cannot accept the write now (queue or disk full, locked, deadline
    * passed)
    */
   readonly write: <Result>(operation: (tx: Tx) => MaybePromise<Result>, options?: WriteOptions) => Promise<Result>
   /**
-   * Sheds load. `requireQueueSpace` is called before any work for a request that writes, so that a rejection is cheap.
-   * Also starts an overdue batch of SQLite's writer.
+   * Servers call `requireQueueSpace` before any work for a request that writes, so that rejecting the request is cheap
+   * (load shedding). Starts a batch of SQLite's writer if the batch is overdue.
    *
    * @throws DomainError UNAVAILABLE when SQLite's write queue is full
    */
   readonly requireQueueSpace: () => void
-  /**
-   * Registers a callback to run before each batch of SQLite's writer. A batch blocks the event loop until its commit.
-   */
+  /** The callback runs before each batch of SQLite's writer, because a batch blocks the event loop until the commit. */
   readonly onBeforeBatch: (call: () => void) => void
   /**
-   * Makes this process the only writer of a SQLite file, durably: the previous writer can no longer commit. `takeOver`
-   * is called after the port is open and before the first response. @param onTakenOver called once, when a later
-   * process takes over. After the takeover, all writes are rejected, and the process should exit.
+   * Durably makes this process the only writer of a SQLite file. After `takeOver`, the previous writer can no longer
+   * commit. `takeOver` is called after the port is open and before the first response.
+   *
+   * @param onTakenOver called once, when another process becomes the writer. Later writes by this process are rejected,
+   * and this process should exit.
    */
   readonly takeOver: (onTakenOver: () => void) => void
   /**
-   * The callback must await only its own statements. With `mayTakeLong` the callback may scan whole tables; PostgreSQL
-   * then uses neither indexes nor a statement timeout.
+   * The callback must await only its own statements. With `mayTakeLong`, the callback may scan whole tables. With
+   * `mayTakeLong`, PostgreSQL uses no indexes and no statement timeout.
    */
   readonly snapshot: <Result>(
     read: (db: Reader) => MaybePromise<Result>,
     options?: { readonly mayTakeLong?: boolean },
   ) => Promise<Result>
   readonly refresh: () => void
-  /** Searches for the current primary, so that later reads do not use a former primary. */
+  /** Connects to the current primary, so that later reads do not use a former primary. */
   readonly findPrimary: () => Promise<void>
   /**
-   * Returns a number that changes when any process commits a change to `table`. Returns `null` on PostgreSQL, where
-   * reading the number would need a round trip.
+   * Returns a number that changes when any process commits a change to `table`. The number is `null` on PostgreSQL,
+   * because reading it would need a round trip.
    */
   readonly tableVersion: (table: TableName) => number | null
   /**
-   * Calls `call` soon after any process may have changed rows of `table`, and sometimes without a change.
+   * Calls `call` soon after any process has changed `table`, and sometimes without a change.
    *
    * @returns a function that stops watching
    */
   readonly watch: (table: WatchedTable, call: () => void) => () => void
   readonly ping: () => Promise<void>
   /**
-   * Writes a snapshot to a new file, durably, while the database is in use.
+   * Writes a snapshot durably to a new file. The database can be in use.
    *
    * @throws Error with advice when the file exists, or the copy fails or is incomplete
    */
@@ -65,7 +65,6 @@ export type Database = Reader & {
   readonly selfCheck: () => Promise<SelfCheck>
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly statistics: () => DatabaseStatistics
-  /** The database closes after all accepted writes. */
   readonly close: () => Promise<void>
 }
 
@@ -76,31 +75,29 @@ export const takenOverExitCode = 3
 
 export type WriteOptions = {
   /**
-   * `merchantId` is set only if the operation belongs to exactly one merchant. Operations of one merchant can share a
-   * transaction, in order.
+   * `merchantId` is set if the operation belongs to one merchant. Operations of one merchant can share a transaction.
    */
   readonly merchantId?: string
   readonly batchable?: Batchable
   /**
-   * The operation must not begin after this time of the clock `monotonicNowMs`. The default deadline is
-   * `writeTimeoutMs` from now.
+   * `deadlineMs` is a time of the clock `monotonicNowMs`. The operation must not begin after the deadline. The default
+   * deadline is `writeTimeoutMs` from now.
    */
   readonly deadlineMs?: number
   /**
-   * `onCommitted` is called after the COMMIT of the operation's batch, before any caller gets a result, even if this
-   * operation was rejected.
+   * `onCommitted` is called after the COMMIT of the operation's batch, before any caller gets a result. `onCommitted`
+   * is also called if the operation itself was rejected.
    */
   readonly onCommitted?: OnCommitted
 }
 
 /**
- * Declares that an operation can run concurrently with other batchable operations, of any merchant, in one transaction.
- * A batchable operation must first lock the value that all such operations of its merchant lock
- * (`DeferredValues.lock`), and rely on no other lock. A batchable operation must change nothing before it knows that it
- * will not be rejected.
+ * A batchable operation can run concurrently with other operations, of any merchant, in one transaction. All batchable
+ * operations of a merchant must first lock the same value (`DeferredValues.lock`), and must not wait for other locks. A
+ * batchable operation must decide whether to reject before it changes anything.
  *
- * Two writes of a merchant with the same `conflictKey` are never in one batch, because they would not see each other's
- * rows.
+ * Operations of one merchant with the same `conflictKey` are never in one batch, because they would not see each
+ * other's rows.
  */
 export type Batchable = { readonly conflictKey: string | null }
 
@@ -109,8 +106,8 @@ export function withDeadline(db: Database, deadlineMs: number): Database {
 }
 
 /**
- * Returns the latest number of a sequence. If the caller has already seen a higher number, the server may be a former
- * primary without the latest commits. If `seen` is higher, the function searches for the primary and reads again.
+ * Reads the latest number of a sequence. If the caller has seen a higher number, the server may be a former primary
+ * that lacks the latest commits. If `seen` is higher, the function finds the current primary and reads again.
  */
 export async function readHighWaterMark(
   db: Partial<Pick<Database, 'findPrimary'>>,
@@ -130,13 +127,13 @@ export type DatabaseStatistics = { readonly writes: number; readonly commits: nu
 export type CommittedBatch = { readonly writes: number; readonly seconds: number }
 export type OnCommitted = (batch: CommittedBatch) => void
 
-/** An operation lost a race to another writer. A lost race cannot happen on SQLite. */
+/** A concurrent transaction has changed a row that the operation depends on. Impossible on SQLite. */
 export class ConflictError extends Error {}
 
-/** The database cannot be opened now, but may be later. Nothing was changed. */
+/** The database is temporarily unavailable, and can be opened later. Nothing was changed. */
 export class TemporarilyUnavailableError extends Error {}
 
-/** Rejects everything with UNAVAILABLE until the database is open. */
+/** Creates a database that rejects every call with UNAVAILABLE. */
 export function unavailableDatabase(): Database {
   const reject = async () => {
     throw unavailable('The service cannot open its database yet.')
@@ -165,19 +162,19 @@ export type OnProgress = (label: string, done: number, total: number) => void
 
 export type DatabaseOptions = {
   readonly url: string
-  /** Rejects a URL without a database, so that a typing error does not create an empty database. */
+  /** The database at the URL must exist, so that a typing error in the URL does not create an empty database. */
   readonly mustExist?: boolean
-  /** If `canCreateFolder` is not set, the folder of a new SQLite file must exist. */
+  /** Without `canCreateFolder`, the folder of a new SQLite file must exist. */
   readonly canCreateFolder?: boolean
-  /** Rejects a server whose settings can lose acknowledged commits. Otherwise only warns. */
+  /** Rejects a server whose settings can lose acknowledged commits. By default, such a server only causes a warning. */
   readonly mustBeDurable?: boolean
   readonly isReadOnly?: boolean
   /**
-   * `onFatal` is called when the process must exit: the outcome of a commit is unknown, or an observer of commits has
+   * `onFatal` is called when the process must exit, because the outcome of a commit is unknown or a commit callback has
    * thrown.
    */
   readonly onFatal: (error: Error) => void
-  /** `onStopped` is called once, when the database files were removed or replaced. Later queries are rejected. */
+  /** `onStopped` is called once when the database files were removed or replaced. Later queries are rejected. */
   readonly onStopped?: ((error: Error) => void) | undefined
   /**
    * `beforeMigrating` is called before an existing database is migrated. If `beforeMigrating` throws, the database
@@ -194,7 +191,7 @@ export type EngineOptions = Omit<DatabaseOptions, 'url' | 'isReadOnly'>
 export type InspectedDatabase = {
   readonly db: Reader
   readonly state: EngineState
-  /** `checkSchema` requires a fully migrated database. */
+  /** All migrations must be applied. */
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly close: () => Promise<void>
 }
@@ -208,18 +205,18 @@ export type EngineState = {
   readonly clockSkewMs: number | null
 }
 
-/** `advice` is the remedy if the value endangers acknowledged data or does not work. */
+/** `advice` is `null` if the value is safe. */
 export type EngineSetting = { readonly name: string; readonly value: string; readonly advice: string | null }
 
 export type RestoreOptions = {
   readonly url: string
   readonly backup: string
-  /** A replaced database is kept under a name that contains `now`. */
+  /** The replaced database is kept under a name that contains `now`. */
   readonly canReplace: boolean
   readonly now: number
   /**
-   * `inspect` is called with the URL of a copy of the backup, which it may migrate. If `inspect` throws, the restore is
-   * cancelled.
+   * `inspect` is called with the URL of a copy of the backup, and may migrate the copy. If `inspect` throws, the
+   * restore is cancelled.
    */
   readonly inspect: (url: string) => Promise<void>
   readonly onProgress?: OnProgress

@@ -30,17 +30,16 @@ export type DatabaseEngines = {
    * Replaces the database at `url` with a backup, completely or not at all.
    *
    * @throws Error with advice when a process has the database open; when a database exists and must not be replaced; or
-   *   when the backup is missing, truncated, damaged, or from another program or a later version
+   * when the backup is missing, truncated, damaged, or from another program or a later version
    */
   readonly restoreDatabase: (options: RestoreOptions) => Promise<RestoreResult>
   /**
-   * Copies a database to the other engine and marks the source as moved. After an interruption, the next call continues
-   * the copy.
+   * Copies a database to the other engine, and marks the source as moved. Continues an interrupted copy.
    *
    * @throws Error with advice when the target is not empty, or the databases differ
    */
   readonly copyDatabase: (options: CopyOptions) => Promise<CopyResult>
-  /** Lets the service use the source of a copy again, whether or not the copy is complete. */
+  /** After a complete or incomplete copy, lets services use the source again. */
   readonly releaseDatabase: (url: string) => Promise<void>
 }
 
@@ -91,7 +90,7 @@ function requireOtherEngine({ source, target }: CopyOptions): void {
   throw new Error('The target must be of the other engine (sqlite:<path> or postgres://…): use backup and restore.')
 }
 
-/** Leaves a target with the tables of another program unchanged. */
+/** If the target has tables of another program, throws an error without changing the target. */
 async function migrateTarget(
   { target: url, mustBeDurable, onProgress }: CopyOptions,
   migrations: readonly Migration[],
@@ -113,7 +112,7 @@ export function backupSourceName(url: string): string {
 }
 
 /**
- * Returns a name of the database for messages, without the password.
+ * Returns the database's name for messages, without the password.
  *
  * @throws Error when no engine supports the URL
  */

@@ -6,17 +6,17 @@ import type { DatabaseStatistics, OnCommitted } from './database.ts'
 import type { DeferredUpdate, DeferredValues, Tx } from './query.ts'
 
 /**
- * A write that has not begun after this time is rejected: its caller has stopped waiting, and may retry with the
+ * A write must not begin after `writeTimeoutMs`, because the caller has stopped waiting and may retry with the
  * idempotency key.
  */
 export const writeTimeoutMs = 10_000
 
-/** If the queue has this many writes, further writes are rejected to shed load. */
+/** Further writes are rejected while `maxQueuedWrites` writes are queued (load shedding). */
 export const maxQueuedWrites = 10_000
 
 /**
- * Reads CLOCK_MONOTONIC. All processes of the machine share this clock, so they can check each other's deadlines.
- * This clock cannot be set, and it runs while a process is suspended.
+ * Reads CLOCK_MONOTONIC. All processes of a machine share the monotonic clock, so a deadline is valid in another
+ * process. The monotonic clock cannot be changed, and continues while a process is suspended.
  */
 export function monotonicNowMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
@@ -44,7 +44,7 @@ export type QueuedWrite = {
 export type Outcome = { readonly result: unknown } | { readonly error: unknown }
 
 export type GroupCommit = {
-  /** If an observer of a COMMIT throws, calls `onFatal`, because the batch stays committed. */
+  /** If a commit callback throws, the batch stays committed, so `onFatal` is called. */
   readonly report: (writes: readonly QueuedWrite[], commitStartedAt: number, notify: () => void) => void
   readonly settle: (write: QueuedWrite, outcome: Outcome) => void
   readonly counts: () => Omit<DatabaseStatistics, 'queued'>
@@ -68,7 +68,7 @@ export function groupCommit({
         for (const write of writes) write.onCommitted?.(committed)
         notify()
       } catch (error) {
-        // If an observer's error were thrown here, a committed batch would be rolled back or run again.
+        // If the callback's error were thrown here, the committed batch would be rolled back or run again.
         setImmediate(onFatal, error as Error)
       }
     },
@@ -83,8 +83,8 @@ export function groupCommit({
 }
 
 /**
- * Each call of the transaction runs `requireRunning` first, so that a statement that was not awaited cannot join the
- * next write.
+ * Each statement calls `requireRunning` first, so that a statement that was not awaited cannot become part of another
+ * write.
  */
 export function guardedTx(tx: Tx, requireRunning: () => void): Tx {
   const guarded: Pick<Tx, 'execute' | 'deferred'> = {
@@ -111,7 +111,7 @@ export function operationEnded(): Error {
 }
 
 export type DeferredWrites = DeferredValues & {
-  /** Starts an operation. After `begin`, `undo` no longer reverts earlier operations. */
+  /** Starts an operation. `undo` reverts only the changes since the last `begin`. */
   readonly begin: () => void
   readonly undo: () => void
   readonly isEmpty: () => boolean
@@ -136,7 +136,7 @@ export function deferredWrites(): DeferredWrites {
       mapMaybe(
         changed.has(name) ? null : locked.has(name) ? (locked.get(name) as MaybePromise<Value>) : read(),
         (first) => {
-          // Another operation may have changed the deferred value during the read.
+          // While the value was read, another operation may have changed the deferred value.
           const before = changed.get(name)
           const value = next((before ? before.value : first) as Value)
           previous.push([name, before])

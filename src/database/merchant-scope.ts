@@ -23,8 +23,8 @@ const rowSecurityTables = merchantTables.filter(
 )
 
 /**
- * Infers the scope of a query when it is built. A query must restrict every merchant's table to the parameter
- * `merchantId`, by a condition or an inserted value.
+ * Determines the scope of a query when the query is built. The query must restrict every table of merchants to the
+ * parameter `merchantId`, by a condition or an inserted value.
  *
  * @throws Error with the unrestricted tables
  */
@@ -82,8 +82,8 @@ function collectParts(value: unknown, parts: QueryParts, query: OperationNode): 
 }
 
 /**
- * Raw SQL is not parsed. A raw SQL fragment must bind the parameter `merchantId`, and compare `merchant_id` at least
- * once for each merchant's table.
+ * Raw SQL is not parsed. A fragment of raw SQL must bind the parameter `merchantId`, and must compare `merchant_id` at
+ * least once for each table of merchants.
  */
 function analyzeRawSql(fragment: RawNode, findings: ScopeFindings): void {
   const { sql, parameters } = compileRaw(fragment)
@@ -97,12 +97,12 @@ export function merchantTablesIn(sql: string): string[] {
   return [...sql.matchAll(merchantTablePattern)].map(([table]) => table.toLowerCase())
 }
 
-/** The pattern does not match a table's name that qualifies a column. */
+/** The pattern ignores a table name before a dot, because the name qualifies a column. */
 const merchantTablePattern = new RegExp(`\\b(?:${merchantTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
 /**
- * Returns the tables whose `merchant_id` is compared with the parameter or, transitively, with the `merchant_id` of a
- * restricted table.
+ * Returns the tables that are restricted to the merchant. A restricted table's `merchant_id` is compared with the
+ * parameter, or with the `merchant_id` of another restricted table.
  */
 function scopedNamesIn(query: OperationNode, parts: QueryParts, outerNames: ReadonlySet<string>): ReadonlySet<string> {
   const scoped = new Set([...outerNames].filter((name) => !parts.names.has(name)))
@@ -115,7 +115,7 @@ function scopedNamesIn(query: OperationNode, parts: QueryParts, outerNames: Read
   return scoped
 }
 
-/** If the table `from` is restricted to the merchant, so is the table `to`. */
+/** If the table `from` is restricted to the merchant, the table `to` is also restricted. */
 type ScopeImplication = readonly [from: string, to: string]
 
 function scopeImplicationsIn(
@@ -126,7 +126,7 @@ function scopeImplicationsIn(
   for (const { joinType, table, on } of joins) {
     const inJoin = on ? equalityImplications(on.on, parts) : []
     if (joinType.endsWith('InnerJoin')) implications.push(...inJoin)
-    // A left join keeps all rows of the left table, so its condition restricts only the joined table.
+    // A left join keeps all rows of the left table, so the join condition restricts only the joined table.
     if (joinType.endsWith('LeftJoin')) implications.push(...inJoin.filter(([, to]) => to === sourceName(table)))
   }
   return implications
@@ -143,10 +143,7 @@ function equalityImplications(condition: OperationNode, parts: QueryParts): Scop
   )
 }
 
-/**
- * An unqualified `merchant_id` restricts all tables of the query: SQL would reject an unqualified `merchant_id` if two
- * tables had the column.
- */
+/** An unqualified `merchant_id` belongs to the only table with this column, because SQL rejects ambiguous columns. */
 function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   if (ValueNode.is(operand) && isMerchantParam(operand.value)) return [merchantParam]
   if (!ReferenceNode.is(operand) || !ColumnNode.is(operand.column)) return []
@@ -157,7 +154,7 @@ function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
 function isMerchantInsert(query: OperationNode): boolean {
   const { columns = [], values, onConflict } = query as InsertQueryNode
   if (query.kind !== 'InsertQueryNode' || !values || !ValuesNode.is(values)) return false
-  // If the conflict key of an insert had no merchant, the existing row could belong to another merchant.
+  // A conflict key without `merchant_id` could find, and then update, another merchant's row.
   if (onConflict?.updates && !onConflict.columns?.some(({ column }) => column.name === 'merchant_id')) return false
   const index = columns.findIndex(({ column }) => column.name === 'merchant_id')
   return values.values.every((row) => {

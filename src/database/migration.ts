@@ -1,21 +1,21 @@
 import type { Compilable, CreateTableBuilder, RawBuilder, SchemaModule } from 'kysely'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 
-/** A released migration never changes. */
+/** A released migration must never change. */
 export type Migration = {
-  /** The name has the form `NNNN-noun`; migrations run in the order of their numbers. */
+  /** In the form `NNNN-noun`. Migrations run in the order of their numbers. */
   readonly name: string
-  /** The migration has this name in databases of development versions before 1.0.0. */
+  /** The name of this migration in databases of development versions before 1.0.0. */
   readonly formerName?: string
-  /** Describes the rewritten data for the waiting operator. `rewrites` is absent if the migration is fast. */
+  /** If a migration is slow, `rewrites` describes the rewritten data for the waiting operator. */
   readonly rewrites?: string
   readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly MigrationStep[]
 }
 
-/** If a step has a `refusal` and its select finds a row, the migration fails with this message. */
+/** If the step's select finds a row, the migration fails with the message `refusal`. */
 type MigrationStep = Compilable & { readonly refusal?: string }
 
-/** The foreign key goes from (merchant_id, `column`) of `table` to (merchant_id, id) of another table. */
+/** A foreign key from (merchant_id, `column`) of `table` to (merchant_id, id) of another table. */
 type ReferencingKey = { readonly table: string; readonly name: string; readonly column: string }
 
 export type PendingMigrations = {
@@ -59,20 +59,20 @@ type JsonColumns = {
 
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>
-  /** Columns of the type `binaryText` compare by bytes, independent of the database's collation. */
+  /** `binaryText` is a text type with comparison by bytes, independent of the database's collation. */
   readonly binaryText: RawBuilder<unknown>
   readonly timestamp: RawBuilder<unknown>
   readonly amount: RawBuilder<unknown>
   readonly json: RawBuilder<unknown>
   readonly milliseconds: (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
-  /** Converts a row to the JSON object that the program reads. `replaced` overrides the values of some columns. */
+  /** Converts a row to JSON. `replaced` overrides values of columns. */
   readonly rowAsJson: (
     columns: JsonColumns,
     replaced?: Readonly<Record<string, RawBuilder<unknown>>>,
   ) => RawBuilder<unknown>
   readonly raw: (statement: RawBuilder<unknown>) => Compilable
   readonly table: (table: CreateTableBuilder<string, never>) => Compilable
-  /** SQLite stores narrow rows in primary key order (WITHOUT ROWID). */
+  /** On SQLite, a clustered table is WITHOUT ROWID, so rows are stored in the order of the primary key. */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
   /**
    * Adds a foreign key from the uuid `column` to a text id of the same merchant. On PostgreSQL, the foreign key needs a
@@ -83,18 +83,21 @@ export type MigrationDialect = {
     reference: { readonly name: string; readonly column: Column; readonly target: string },
   ) => CreateTableBuilder<Table, Column>
   readonly appendOnly: (table: string) => readonly Compilable[]
-  /** Like `appendOnly`, but `column` can be set once, while it is NULL. `others` are all other columns. */
+  /**
+   * `writeOnce` is like `appendOnly`, but `column` can be set once, while the column is NULL. `others` are all other
+   * columns.
+   */
   readonly writeOnce: (
     table: string,
     columns: { readonly column: string; readonly others: readonly string[] },
   ) => readonly Compilable[]
-  /** Reverts `appendOnly`, so that a migration can fill a new column of existing rows. */
+  /** Lets a migration update rows of an append-only table. */
   readonly dropAppendOnly: (table: string) => readonly Compilable[]
-  /** On PostgreSQL, the row-level security of the view's tables applies to the role that reads the view. */
+  /** On PostgreSQL, the view applies row-level security with the role that reads the view. */
   readonly view: (name: string, select: RawBuilder<unknown>) => Compilable
   /**
-   * Replaces `table` with the table `by`, whose primary key is named `<by>_key`. Foreign keys in `referrers` then refer
-   * to the new table; foreign keys in `removedReferrers` are dropped.
+   * Replaces `table` with the table `by`, whose primary key has the name `<by>_key`. Foreign keys in `referrers` are
+   * changed to the new table. Foreign keys in `removedReferrers` are dropped.
    */
   readonly replaceTable: (
     table: string,
@@ -106,9 +109,8 @@ export type MigrationDialect = {
   ) => readonly MigrationStep[]
   readonly refuseIf: (refusal: string, select: RawBuilder<unknown>) => MigrationStep
   /**
-   * Sets the statistics of a large table on SQLite: how many rows have the same first column of an index, the same
-   * first two columns, and so on. The keys of `byIndex` are index names without the table prefix, or `key` for the
-   * primary key. PostgreSQL collects its own statistics.
+   * Sets SQLite's statistics of a large table: how many rows have the same first column of an index, the same first two
+   * columns, and so on. The keys of `byIndex` are index names without the table prefix, or `key` for the primary key.
    */
   readonly setPlannerStatistics: (
     table: string,
@@ -122,11 +124,13 @@ export type SchemaObject = {
   readonly table: string | null
   readonly target?: string | null
   readonly definition: string
-  /** An operator may add a harmless object without an effect on the service. */
+  /** The service works unchanged if an operator adds a harmless object. */
   readonly isHarmless: boolean
 }
 
-/** Differences of the schema can make writes fail or allow changes to history. `notices` are harmless additions. */
+/**
+ * The `differences` of a schema can make writes fail or permit changes to history. `notices` are harmless additions.
+ */
 export type SchemaCheck = {
   readonly differences: readonly string[]
   readonly notices: readonly string[]
@@ -147,7 +151,8 @@ export function compareSchemas(actual: readonly SchemaObject[], expected: readon
     const definition = expectedByName.get(objectName(object))?.definition
     return definition !== undefined && definition !== object.definition
   })
-  // A SQLite table's definition repeats its columns and foreign keys, which are compared separately.
+  // SQLite's definition of a table repeats its columns and foreign keys. A changed column or foreign key is reported
+  // without the changed definition of the table.
   const differingTables = new Set([...missing, ...added, ...changed].filter(isPartOfTable).map(({ table }) => table))
   const reportedChanges = changed.filter(({ kind, name }) => kind !== 'table' || !differingTables.has(name))
   return {

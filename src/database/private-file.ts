@@ -20,7 +20,7 @@ export function fsyncPath(path: string): void {
 
 export type PartialFile = {
   readonly path: string
-  /** Syncs the file, then gives it its final name atomically. */
+  /** Syncs the file, and then links the file to its final path atomically. */
   readonly publish: () => void
   readonly remove: () => void
 }
@@ -33,7 +33,7 @@ export function startNewFile(target: string): PartialFile {
     path,
     publish: () => {
       fsyncPath(path)
-      // Unlike a rename, a hard link never replaces a file that another process has just created.
+      // Unlike a rename, a hard link never replaces an existing file.
       linkSync(path, target)
       rmSync(path)
       fsyncPath(dirname(resolve(target)))

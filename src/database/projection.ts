@@ -11,7 +11,7 @@ import {
 } from 'kysely'
 import { camelCase, columnKindsByTable } from './tables.ts'
 
-/** `names` are sorted, so that equal sets of columns have the same `key`. */
+/** `names` are sorted, so that the same columns always have the same `key`. */
 export type Projection = {
   readonly names: readonly string[]
   readonly key: string
@@ -26,10 +26,7 @@ export function createProjection(columns: Iterable<string>): Projection {
   return { names, key: names.join(), projectedQueries: new Map() }
 }
 
-/**
- * Returns a function that reads a column from a projected row, or from a whole row if `columns` is undefined. The
- * returned function throws if the column was not selected.
- */
+/** The returned function throws if the column was not selected. */
 export function cellReader(columns: Projection | undefined, name: string): (row: object) => unknown {
   if (columns === undefined) return (row) => (row as Readonly<Record<string, unknown>>)[name]
   const index = columns.names.indexOf(name)
@@ -39,7 +36,7 @@ export function cellReader(columns: Projection | undefined, name: string): (row:
   }
 }
 
-/** A UNION ALL also selects its ORDER BY columns, because SQL orders a union only by selected columns. */
+/** The columns of ORDER BY are also selected, because SQL can sort a UNION only by selected columns. */
 export function projectNode(columns: Projection, node: RootOperationNode): SelectQueryNode {
   if (!SelectQueryNode.is(node)) throw new Error('only a select can be projected')
   if (!node.setOperations) return selectColumns(columns.names, node)

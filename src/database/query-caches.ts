@@ -3,8 +3,8 @@ import type { Query } from './query.ts'
 import { isRead } from './query.ts'
 
 /**
- * Statements of whole-row queries are never evicted. Statements of projections are evicted least recently used first,
- * because clients choose their columns.
+ * Caches one statement per query. Clients choose the columns of projections, so the number of cached projections is
+ * limited (LRU).
  */
 export type StatementCache<Statement> = {
   readonly get: (query: Query) => Statement | undefined
@@ -29,7 +29,7 @@ export type SharedQueryCache<Result> = {
   readonly clear: () => void
 }
 
-/** Each pair of assets adds a few results per minute to the cache. */
+/** Prices are cached by asset pair and minute, so each asset pair adds a few results per minute. */
 const maxCachedResults = 200
 
 export function sharedQueryCache<Result>(): SharedQueryCache<Result> {

@@ -11,7 +11,7 @@ import {
   TableNode,
 } from 'kysely'
 
-/** A list placeholder is the right side of `in`. */
+/** If `isList` is true, the placeholder is the right side of `in`. */
 export type Placeholder = { readonly placeholder: string; readonly isList: boolean }
 
 export function placeholder(name: string): Placeholder {
@@ -22,7 +22,7 @@ export function isPlaceholder(value: unknown): value is Placeholder {
   return typeof value === 'object' && value !== null && 'placeholder' in value
 }
 
-/** The marker means that a table is scanned without indexes. Each engine compiles the marker differently. */
+/** The marker follows the name of a table that must be scanned without indexes. */
 export const noIndexMarker = Symbol('no index')
 
 export function tableNameOf(source: OperationNode): string | null {
@@ -34,7 +34,7 @@ export function compileRaw(fragment: RawNode) {
   return new SqliteQueryCompiler().compileQuery(fragment, { queryId: '' })
 }
 
-/** Returns pairs of operands that are equal whenever the condition is true. */
+/** Returns the pairs of operands that are equal whenever the condition is true. */
 export function equalOperands(condition: OperationNode): [OperationNode, OperationNode][] {
   const conjuncts = conjunctsOf(condition)
   return conjuncts.some(hasTopLevelOr) ? [] : conjuncts.flatMap(operandsOfEquality)

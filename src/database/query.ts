@@ -12,20 +12,22 @@ import { noIndexMarker, placeholder } from './query-nodes.ts'
 import type { NewRowOf, TableName, Tables } from './tables.ts'
 import { camelCase, snakeCase, tables } from './tables.ts'
 
-/** The parameters are placeholders: each engine prepares the query once and binds values at each run. */
+/** Parameters are placeholders. Each engine prepares a query once, and binds the values for each run. */
 export type Query = {
-  /** Identifies the prepared statement. Projected queries and whole-row queries are numbered separately. */
+  /** Identifies the prepared statement. Queries with a projection are numbered separately. */
   readonly number: number
   readonly node: RootOperationNode
-  /** On PostgreSQL, row-level security enforces the scope. */
+  /** On PostgreSQL, row-level security enforces this scope. */
   readonly scope: QueryScope
-  /** With a projection, each row is an array of the selected values. `null` selects whole rows. */
+  /**
+   * With a projection, a row is an array of the selected values. Without a projection (`null`), all columns are
+   * selected.
+   */
   readonly projection: Projection | null
   readonly isShared: boolean
   readonly isAcrossCustomers: boolean
 }
 
-/** Rows are new objects with camelCase names, or arrays of values if the query has a projection. */
 export type Reader = {
   readonly execute: <Result>(query: Query, params: object) => MaybePromise<Result[]>
   readonly customerId?: string
@@ -37,17 +39,18 @@ declare const txBrand: unique symbol
 export type Tx = Reader & { readonly deferred: DeferredValues; readonly [txBrand]: true }
 
 /**
- * Values that the operations of a batch change one after another, such as the latest number of a list. Each value is
- * read once, kept in memory, and stored once before COMMIT. A failed operation does not change the deferred values.
+ * A deferred value is changed by many operations of a batch, for example the latest number of a list. Within a batch, a
+ * deferred value is read once, kept in memory, and stored once before COMMIT. A failed operation leaves the deferred
+ * values unchanged.
  */
 export type DeferredValues = {
-  /** Reads the value of `name` with a row lock, before the operation knows whether it will change the value. */
+  /** Reads and locks a deferred value, before the operation knows whether it will change the value. */
   readonly lock: <Value>(name: string, read: DeferredUpdate<Value>['read']) => void
   readonly update: <Value>(name: string, how: DeferredUpdate<Value>) => MaybePromise<Value>
 }
 
 export type DeferredUpdate<Value> = {
-  /** A deferred value is read for its first change in a batch. */
+  /** `read` is called when the value is first changed in a batch. */
   readonly read: () => MaybePromise<Value>
   readonly next: (value: Value) => Value
   readonly store: (tx: Tx, value: Value) => MaybePromise<unknown>
@@ -57,7 +60,7 @@ export type RowsQuery<Table extends TableName> = SelectQueryBuilder<Tables, Tabl
 
 export type Params<Values extends object> = Values
 
-// Only builds query trees. Each engine compiles the query trees itself.
+// Kysely only builds query trees here, because each engine compiles queries itself.
 const queryBuilder = new Kysely<Tables>({
   dialect: new SqliteDialect({ database: failToConnect }),
   plugins: [new CamelCasePlugin()],
@@ -96,9 +99,9 @@ function firstRow<Row>(rows: readonly Row[]): Row | null {
 }
 
 /**
- * Builds a query for data that all merchants share and operators rarely change, such as rates. In transactions the
- * results are cached by parameters: on SQLite until the data may have changed, on PostgreSQL until the transaction
- * ends. Callers must not mutate the rows.
+ * Builds a query for data that all merchants share and operators rarely change, such as rates. In transactions, results
+ * are cached: on SQLite until the data may have changed, on PostgreSQL until the transaction ends. Callers must not
+ * mutate the rows.
  */
 export function sharedQuery<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
@@ -108,13 +111,13 @@ export function sharedQuery<P extends object, Result>(
   return (db, params) => db.execute<Result>(built, params)
 }
 
-/** Builds one statement for each combination of filters that callers use. */
+/** Builds a separate statement for each combination of filters. */
 export function queryWithFilters<const Filter extends string, P extends { [Name in Filter]: unknown }, Result>(
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
 ): ProjectableQuery<Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }, Result> {
-  // Fails at startup if the query is not restricted to a merchant. Each variant of a query is built when it is first
-  // used.
+  // Fails at startup if the query is not restricted to a merchant. Each combination of filters is built when it is
+  // first used.
   nodeAndScope(build(placeholders<P>(), () => false))
   const variants: Query[] = []
   return (db: Reader, params: object, columns?: Projection) => {
@@ -150,7 +153,7 @@ export function insertRow<Table extends TableName>(
 }
 
 /**
- * Declares that a query accesses rows of all merchants, for operators. Other queries on a merchant's table must be
+ * Marks a query that reads rows of all merchants, for operators. Any other query of a merchants' table must be
  * restricted to the parameter `merchantId` (`merchant-scope.ts`).
  */
 export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<Result> {
@@ -159,8 +162,8 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
 }
 
 /**
- * Declares that a query reads rows of all of the merchant's customers, even in customer scope. A query across customers
- * must reveal no more than that a value exists or that an event has happened.
+ * Marks a query that reads rows of all customers of a merchant, even in customer scope. The result must reveal no more
+ * than that a value exists or that an event has happened.
  */
 export function acrossCustomers<Result>(built: Compilable<Result>): Compilable<Result> {
   queriesAcrossCustomers.add(built)
@@ -171,7 +174,7 @@ const queriesAcrossCustomers = new WeakSet<Compilable<unknown>>()
 
 const queriesAcrossMerchants = new WeakSet<Compilable<unknown>>()
 
-/** Finds the merchant of a row for operators, who know only the row's id. */
+/** Finds the merchant of a row by the row's id, for operators. */
 export function merchantIdQuery(table: 'customers' | 'payouts' | 'wallets' | 'webhookEndpoints') {
   // Kysely's types accept one table name, not a union.
   const one = table as 'customers'
@@ -203,7 +206,7 @@ export function listParam<Item>(values: readonly Item[]): Expression<Item> {
   }
 }
 
-/** Reads a table without indexes, for the audit, because an index may be damaged. */
+/** The audit reads tables without indexes, because an index may be damaged. */
 export function scanTable(table: TableName): RawBuilder<unknown> {
   const marker: Expression<unknown> = {
     get expressionType() {
@@ -226,7 +229,7 @@ function buildQuery(built: Compilable<unknown>): Query {
   }
 }
 
-/** The rewritten query must select the same columns and have at least the same parameters. */
+/** The new query must select the same columns, and must have at least the same parameters. */
 export function rewriteQuery(query: Query, node: RootOperationNode): Query {
   return { ...query, number: query.projection ? projectedQueryCount++ : queryCount++, node }
 }
@@ -236,7 +239,7 @@ const projectedQueries = new LRUCache<string, Query, () => Query>({
   memoMethod: (_key, _stale, { context: create }) => create(),
 })
 
-/** Each projection has its own small cache, because computing a key for `projectedQueries` costs more. */
+/** A small cache per projection is faster than computing a key for `projectedQueries`. */
 const maxQueriesPerProjection = 4
 
 let projectedQueryCount = 0

@@ -48,7 +48,7 @@ const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
 }
 
 /**
- * Can run while the service is running.
+ * Checks an installation, even while its service is running.
  *
  * @param now milliseconds since 1970
  */
@@ -57,7 +57,8 @@ export async function diagnose(config: Config, now: number): Promise<Diagnosis[]
   try {
     const inspected = await inspectDatabase(config.databaseUrl)
     try {
-      // The database is open during these checks of its files, because `-wal` and `-shm` may not exist otherwise.
+      // SQLite may delete the files `-wal` and `-shm` when the database is closed, so these files are checked while it
+      // is open.
       const backups = checkBackupAge(config, now)
       const ofFiles = path === null ? [backups] : [await checkDiskSpace(path), checkFilePermissions(path), backups]
       return [
@@ -81,8 +82,8 @@ function engineDiagnoses(state: EngineState): Diagnosis[] {
 type ContentInput = { readonly inspected: InspectedDatabase; readonly path: string | null; readonly now: number }
 
 /**
- * If migrations are pending or unknown, `doctor` skips the checks of the contents, because the queries may not fit the
- * tables. In a database that is an incomplete copy, `doctor` checks only the copy.
+ * If migrations are pending or unknown, `doctor` does not read tables, because the queries may not match the schema. If
+ * the database is an incomplete copy, `doctor` checks only the progress of the copy.
  */
 async function contentDiagnoses(config: Config, input: ContentInput): Promise<Diagnosis[]> {
   const { db, state, checkSchema } = input.inspected

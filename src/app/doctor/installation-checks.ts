@@ -14,14 +14,12 @@ import type { Mode } from '../../operations/context.ts'
 import type { Config } from '../config.ts'
 import { listBackups } from '../scheduled-backups.ts'
 
-/** Versions of Node.js that are too old are rejected before this check runs. */
+/** Node.js versions that are too old are rejected when the program starts. */
 export function checkNodeVersion(): Diagnosis {
   return reportOk('node', `This is Node.js ${process.versions.node}.`)
 }
 
-/**
- * Reports a fault for each database setting that risks the loss of committed data. Other wrong settings are warnings.
- */
+/** Settings that can lose committed data are faults. Other wrong settings are warnings. */
 export function checkEngineSettings({ version, settings }: EngineState): Diagnosis[] {
   return settings.map(({ name, value, advice }) => {
     const message = `${version}: ${name} is ${value}.`
@@ -98,7 +96,7 @@ export function checkMode({ mode, isModeGiven }: Config, storedMode: Mode | null
   return reportFault('mode', message, `Set MODE=${storedMode}, or DATABASE_URL to another database.`)
 }
 
-/** An unfinished copy that blocks the database is a fault, because the database then stores nothing. */
+/** An unfinished copy that blocks the database is a fault, because the service then rejects all payouts. */
 export function checkCopy(copy: BlockingCopy | null): Diagnosis {
   if (copy === null) return reportOk('copy', 'No copy to or from another database blocks this one.')
   return reportFault('copy', copy.message, copy.advice)
@@ -119,7 +117,10 @@ export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Con
   }
 }
 
-/** With less free space, the write-ahead log may fill the disk, and the service then rejects payouts. */
+/**
+ * If less disk space than `minFreeBytes` is free, the write-ahead log may fill the disk, and the service then rejects
+ * payouts.
+ */
 const minFreeBytes = 64 * 1024 * 1024
 
 export async function checkDiskSpace(path: string): Promise<Diagnosis> {

@@ -4,8 +4,8 @@ import { deserialize, serialize } from 'node:v8'
 export type ChannelSend = (value: unknown) => void
 
 /**
- * Each frame of the channel begins with the length of its value in four bytes. The value of a frame is in V8's
- * serialization format, which preserves bigints and `undefined`.
+ * A frame of the channel is a header of four bytes, followed by a value in V8's serialization format. The header
+ * contains the length of the value. V8's serialization format preserves bigints and `undefined`.
  */
 const frameHeaderBytes = 4
 
@@ -38,7 +38,7 @@ export function createFrameReader(onFrame: (frame: Buffer) => void): (chunk: Buf
   return (chunk) => {
     chunks.push(chunk)
     length += chunk.length
-    // Chunks are concatenated only when a frame is complete, so that the bytes of a large frame are copied once.
+    // Chunks are concatenated when a frame is complete, so that the bytes of a large frame are copied only once.
     if (length < frameHeaderBytes || length < frameHeaderBytes + firstFrameLength(chunks)) return
     let rest = Buffer.concat(chunks)
     while (rest.length >= frameHeaderBytes) {

@@ -4,19 +4,19 @@ import { excludeGauges, mergeSnapshots, renderMetrics } from '../../observabilit
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 
-/** This timeout is longer than a process waits for its database. */
+/** This timeout is longer than the time for which a process waits for the database. */
 const snapshotTimeoutMs = 2_000
 
 type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
-  /** The snapshot has no gauges. */
+  /** The snapshot contains no gauges, because a process without a response has no current gauges. */
   latest: MetricsSnapshot
 }
 
 /**
- * Counters must not decrease. If a process has ended or does not respond, its latest known counters stay in the totals.
- * If a process ends, the counts that it made since the last scrape are lost.
+ * Counters must not decrease. Therefore the totals include the last counters of processes that have ended or do not
+ * respond. When a process ends, the process's counts since the last scrape are lost.
  */
 export function createMetricsCollector(): {
   readonly add: (child: ChildProcess, can: { readonly canRead: boolean }) => void
@@ -45,7 +45,7 @@ export function createMetricsCollector(): {
   async function collectSnapshot(metricsChild: MetricsChild, isWanted: boolean): Promise<MetricsSnapshot | null> {
     const snapshot = await requestSnapshot(metricsChild, isWanted)
     if (snapshot === null) return null
-    // If the process ended during the request, `ended` already includes its previous counters.
+    // If the process has ended in the meantime, `ended` already contains the process's counters.
     if (processes.has(metricsChild)) metricsChild.latest = excludeGauges(snapshot)
     return snapshot
   }
@@ -68,7 +68,8 @@ export function createMetricsCollector(): {
       const answers = await Promise.all(all.map((each) => collectSnapshot(each, each === reader)))
       const merged = ended
       const total = await mergeSnapshots(merged)
-      // No `await` follows this point, so that a process that ends is counted once, either as alive or as ended.
+      // No `await` may follow. If a process ended during an `await`, the process would be counted twice, as alive and
+      // as ended.
       ended = [total, ...ended.slice(merged.length)]
       const alive = all.flatMap((each, index) => (processes.has(each) ? [{ ...each, answer: answers[index] }] : []))
       const silent = alive.filter(({ answer }) => answer === null).length

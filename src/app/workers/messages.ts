@@ -2,7 +2,7 @@ import { unavailable } from '../../core/errors.ts'
 import type { MetricsSnapshot } from '../../observability/metrics/snapshot.ts'
 import type { ExchangeTokens, TokenExchangeRequest, TokenExchangeResult } from '../../server/http/rate-limit.ts'
 
-/** The path of the writer's socket is `null` on PostgreSQL, which has no writer process. */
+/** With PostgreSQL there is no writer process, so `writerPath` is `null`. */
 export type ReaderArgs = { readonly writerPath: string | null }
 export type WriterArgs = { readonly writerPath: string }
 
@@ -12,7 +12,7 @@ export type MessageToSupervisor =
   | { readonly measured: MetricsSnapshot; readonly id: number }
   | { readonly beat: true }
 
-/** If `isWanted` is set, the process also measures its database. */
+/** If `isWanted` is set, the process also measures the database. */
 export type MessageFromSupervisor =
   | { readonly exchanged: TokenExchangeResult; readonly id: number }
   | { readonly measure: { readonly isWanted: boolean }; readonly id: number }
@@ -21,19 +21,17 @@ export const pingOperation = 'ping'
 
 const heartbeatIntervalMs = 500
 
-/** The supervisor may be stuck, so a process waits for its response for at most this time. */
+/** If the supervisor does not respond within `exchangeTimeoutMs`, the process continues without a response. */
 const exchangeTimeoutMs = 1_000
 
-/** Sends nothing after the supervisor has ended. Each process detects the end of the supervisor on its own. */
 export function sendToSupervisor(message: MessageToSupervisor, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, onSent)
 }
 
-/** The supervisor kills a process that sends no heartbeats. */
 export function startHeartbeat(): void {
   let isSent = true
   const sendHeartbeat = () => {
-    // While the supervisor is stopped, heartbeat messages must not accumulate.
+    // While the supervisor is stopped, heartbeat messages must not accumulate in memory.
     if (!isSent) return
     isSent = false
     sendToSupervisor({ beat: true }, () => {

@@ -33,13 +33,12 @@ export type RemoteWriter = {
 }
 
 /**
- * If the writer process dies, its replacement receives the calls that were not sent yet. The replacement writer also
- * receives sent calls with an idempotency key, because the key makes repetition safe. A call that was sent without an
- * idempotency key, or that a stuck writer does not complete in time, is rejected with UNAVAILABLE and an unknown
- * outcome.
+ * If the writer process dies, unsent calls are sent to the next writer process. Sent calls with an idempotency key are
+ * sent again, because the key makes repetition safe. Sent calls without an idempotency key, and sent calls that exceed
+ * `timeoutMs`, are rejected with UNAVAILABLE and an unknown outcome.
  *
- * @param onReply called before the caller gets its result, so that the caller can read its own write
- * @param timeoutMs the maximum wait of a caller; a caller may wait up to `overdueCheckIntervalMs` longer
+ * @param onReply called before the caller gets the result, so that the caller can read its own write
+ * @param timeoutMs the maximum wait of a call, checked every `overdueCheckIntervalMs`
  */
 export function connectToWriter(path: string, onReply: () => void, timeoutMs = writeTimeoutMs): RemoteWriter {
   const pendingCalls = new Map<number, PendingCall>()
@@ -92,7 +91,7 @@ export function connectToWriter(path: string, onReply: () => void, timeoutMs = w
     )
   }
 
-  /** A ping to the writer changes nothing, so its error does not mention an unknown outcome. */
+  /** A ping changes nothing, so the error of a ping does not mention an unknown outcome. */
   function rejectCall({ call, reject }: PendingCall, error: unknown): void {
     pendingCalls.delete(call.id)
     reject(call.operation === pingOperation ? unavailable('The writer process does not respond.') : error)
@@ -109,8 +108,8 @@ export function connectToWriter(path: string, onReply: () => void, timeoutMs = w
   }
 
   const perform: Perform = (operation, context, input) => {
-    // No operation accepts an input that is nested deeper than `maxInputNesting`. Serialization would use stack space
-    // for each level, so the reader process rejects the input itself.
+    // The operation rejects an input that is nested deeper than `maxInputNesting`. An input with deep nesting is not
+    // sent to the writer, because its serialization could overflow the stack.
     if (isNestedBeyond(maxInputNesting, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
       if (pendingCalls.size >= maxQueuedWrites) throw writeQueueFull()

@@ -20,22 +20,21 @@ import type { MessageFromSupervisor, MessageToSupervisor, ReaderArgs, WriterArgs
 
 const mainPath = resolve(import.meta.dirname, '../main.ts')
 
-/** A process that dies before this age is restarted with exponential backoff. */
+/** A process that dies within `minLifetimeMs` is restarted with exponential backoff. */
 const minLifetimeMs = 2_000
 const initialBackoffMs = 100
 const maxBackoffMs = 5_000
 
-/** A process is killed if this many checks find no heartbeat. */
+/** A process is killed if `maxMissedHeartbeats` checks find no heartbeat. */
 const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 
 /**
- * The maximum number of missed heartbeats while a replacement process starts. The first processes have no limit of
- * missed heartbeats, because they may have to migrate the database.
+ * The maximum number of missed heartbeats while a replacement process starts. The first processes of a service have no
+ * limit of missed heartbeats, because they may have to migrate the database.
  */
 const maxMissedStartHeartbeats = 30
 
-/** The supervisor kills the processes that still run after this timeout. */
 const shutdownTimeoutMs = 9_800
 
 type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess; readonly children: Set<ChildProcess> }
@@ -43,21 +42,20 @@ type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess;
 /**
  * Runs `WORKERS` readers and, on SQLite, a writer and a webhook sender. Restarts a process that dies.
  *
- * The supervisor serves no requests, so few errors can end it. If the supervisor dies, the other processes end, and the
- * service manager restarts the service.
+ * If the supervisor dies, the other processes end, and the service manager restarts the service.
  */
 export async function supervise(config: Config): Promise<void> {
   const output = standardOutput('supervisor')
   const logger = createLogger(config.logLevel, output, 'supervisor')
 
-  // Checks the port before the writer takes the database over: a service that was started twice by mistake must not end
-  // the first service.
+  // The port is checked before the writer takes over the database. Without this check, a service that is started twice
+  // by mistake would end the first service.
   const port = await (config.port === 0 ? findFreePort(config.host) : requireFreePort(config.host, config.port))
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
-  // With SCHED_NONE, the reader processes accept connections from one socket, and the kernel resets the connections of
-  // a reader that dies. By default, the supervisor would distribute connections to the readers. A connection given to a
-  // dying reader would stay open without a response, and a stuck supervisor would delay all requests.
+  // With SCHED_NONE, all reader processes accept connections from one socket, and the kernel resets the connections of
+  // a reader that dies. With SCHED_RR, the supervisor would distribute the connections. With SCHED_RR, a stuck
+  // supervisor would delay all requests, and connections of a dying reader could stay open without a response.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({
     exec: mainPath,
@@ -85,7 +83,7 @@ export async function supervise(config: Config): Promise<void> {
   let backups: BackupSchedule | null = null
   let consoleProcess: ConsoleProcess | null = null
 
-  /** Resolves with the first process's startup message. */
+  /** Resolves with the startup message of the process. */
   function spawnAndRestart(role: ProcessGroup, pauseMs = 0): Promise<string> {
     const child = role.spawn()
     const pid = child.pid as number
@@ -96,10 +94,9 @@ export async function supervise(config: Config): Promise<void> {
       role.children.delete(child)
       windows?.forget(pid)
       if (isEnding) return
-      // The writer process has already logged the takeover. If the supervisor restarted the writer, the writer would
-      // take the database back from the new service.
+      // A restarted writer would take the database back from the new service.
       if (code === takenOverExitCode) return drain(null, takenOverExitCode)
-      // The process has printed why it could not start.
+      // The process has already printed why it could not start.
       if (!isReady) return killAllAndExit(1)
       const isShort = performance.now() - begunAt < minLifetimeMs
       const nextPauseMs = isShort ? Math.min(maxBackoffMs, Math.max(initialBackoffMs, pauseMs * 2)) : 0
@@ -153,7 +150,7 @@ export async function supervise(config: Config): Promise<void> {
     setTimeout(() => killAllAndExit(1), shutdownTimeoutMs).unref()
     const ending = [readers, senders].map((role) => stopGroup(role, (child) => child.kill('SIGTERM')))
     await Promise.all([...ending, backups?.stop(), consoleProcess?.stop()])
-    // The writer ends last. The writer process ignores signals, and ends when its channel to the supervisor closes.
+    // The writer ends last. The writer ignores signals, and ends when the channel to the supervisor closes.
     await stopGroup(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
     metrics?.close()
@@ -169,7 +166,7 @@ export async function supervise(config: Config): Promise<void> {
     ...(writerPath === null ? [] : [spawnAndRestart(senders)]),
   ])
   isReady = true
-  // On PostgreSQL there is no writer process, so the supervisor schedules the backups.
+  // On PostgreSQL the supervisor schedules backups, because there is no writer process.
   if (writerPath === null && !isEnding) backups = startBackupSchedule(config, { wallClock: createWallClock() }, logger)
   if (!isEnding) consoleProcess = startConsoleProcess(config, logger)
   process.stderr.write(startupMessage as string)

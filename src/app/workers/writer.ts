@@ -22,8 +22,8 @@ import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 const shutdownTimeoutMs = 9_000
 
 /**
- * The reply contains the `id` of its call. The deadline is a time of the clock `monotonicNowMs`. After its deadline a
- * write operation does not begin, because the caller has stopped waiting.
+ * `deadlineMs` is a time of the clock `monotonicNowMs`. A write operation must not begin after the deadline, because
+ * the caller has stopped waiting.
  */
 export type WriterCall = {
   readonly id: number
@@ -44,8 +44,8 @@ export type WriterReply = { readonly id: number } & (
 )
 
 /**
- * The writer process ends when the supervisor ends. Signals usually go to the whole process group. The writer ignores
- * signals, because the reader processes need it until they end.
+ * The writer process ends when the supervisor ends. The writer process ignores signals, because reader processes need a
+ * writer until they end.
  */
 export async function runWriter(config: Config, { writerPath }: WriterArgs): Promise<void> {
   // The handler for `disconnect` is registered first, because the supervisor may die while this process starts.
@@ -76,7 +76,7 @@ export async function runWriter(config: Config, { writerPath }: WriterArgs): Pro
     const close = async () => {
       await Promise.all([new Promise((resolve) => server.close(resolve)), backups.stop()])
       await measuring.shutdown()
-      // A supervisor that was killed leaves the folder of the writer's socket behind.
+      // If the supervisor was killed, the writer removes the folder of the socket.
       rmSync(dirname(writerPath), { recursive: true, force: true })
     }
     shutDown(started, { close, withinMs: shutdownTimeoutMs })
@@ -87,7 +87,7 @@ export async function runWriter(config: Config, { writerPath }: WriterArgs): Pro
 
 export function listenForCalls(service: Service, path: string): Promise<Server> {
   const server = createServer((socket) => handleWriterConnection(service, socket))
-  // Removes the socket file of a writer that was killed. At most one writer process runs at a time.
+  // Removes the socket file of a writer process that was killed.
   rmSync(path, { force: true })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -105,14 +105,13 @@ function handleWriterConnection(service: Service, socket: Socket): void {
     const context = createContext(bounded, call.merchantId, call.idempotencyKey, call.aheadMs, call.caller)
     performCall(context, call).then((outcome) => send({ id: call.id, ...outcome }))
   })
-  // If a reader disconnects, it gets no replies, but its write operations still complete.
+  // If a reader disconnects, its write operations still complete.
   socket.on('error', () => {})
 }
 
 async function performCall(context: Context, { operation, input, deadlineMs }: WriterCall) {
   try {
-    // The call may have waited in the socket while the writer process was stopped. The deadline of the call is checked
-    // again before the write begins.
+    // The call may have waited in the socket while the writer process was stopped.
     if (deadlineMs < monotonicNowMs()) throw deadlineExceeded()
     if (operation === pingOperation) return { result: await context.db.ping() }
     if (!Object.hasOwn(operations, operation))

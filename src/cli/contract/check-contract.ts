@@ -22,20 +22,15 @@ export type ContractCheck = {
 }
 
 export type CheckOptions = {
-  /**
-   * If `canWrite` is set, the check creates, changes and deletes a bank account and a crypto address, registers two
-   * customers, and opens a wallet.
-   */
+  /** Whether the check may create, change and delete objects of the server. */
   readonly canWrite: boolean
-  /** The amount in USDC of a payout to an example account. The payout may cost real money. */
+  /** Amount in USDC of a payout to an example account, which may cost real money. */
   readonly payoutAmount: string | null
 }
 
 /**
- * Compares the responses of a server with the API contract and the provider's other endpoints: status, members, their
- * order, types and values.
+ * Compares a server's responses with the API contract and with the provider's other endpoints.
  *
- * @param onRequest called before each request, with the numbers of completed requests and of all requests
  */
 export async function checkContract(
   send: ContractClient,
@@ -67,7 +62,7 @@ export async function checkContract(
   return { holds: differences.length === 0, requests, differences }
 }
 
-/** Returns a string if there is nothing to compare: the reason. */
+/** Returns the differences, or a reason why the step was skipped. */
 async function checkStep(
   send: ContractClient,
   step: ContractStep,

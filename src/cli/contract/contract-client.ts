@@ -7,7 +7,7 @@ type ContractRequest = {
   readonly method: string
   readonly path: string
   readonly body?: object | undefined
-  /** If the API key is `null`, none is sent; the default is the client's API key. */
+  /** `key` replaces the API key of the client. If `key` is `null`, the request has no API key. */
   readonly key?: string | null | undefined
 }
 
@@ -18,17 +18,18 @@ export type RateLimit = { readonly limit: number; readonly windowSeconds: number
 const requestTimeoutMs = 30_000
 const maxBodyBytes = 20 * 1024 * 1024
 
-/** The client gives up after this many responses with the status 429. */
+/** The client gives up after `maxRateLimitWaits` responses with the status 429. */
 const maxRateLimitWaits = 10
 const maxWaitMs = 120_000
 const defaultWaitMs = 5_000
 
-/** If the connection fails, the client repeats requests that change nothing after these pauses. */
+/** If the connection fails, a request that changes nothing is repeated after each of these pauses. */
 const retryPausesMs = [500, 2_000, 8_000]
 
 /**
- * Follows the server's rate limit: all requests wait after a 429, and when no request is left in the window. @param
- * baseUrl the URL without `/api`
+ * Follows the server's rate limit: all requests wait after a 429, and when the window permits no more requests.
+ *
+ * @param baseUrl the URL without `/api`
  */
 export function createContractClient(
   baseUrl: string,
@@ -92,8 +93,8 @@ function parseBaseUrl(text: string): string {
 }
 
 /**
- * Parses both formats of a rate-limit policy: `60;w=60` of the older drafts of RateLimit headers, in which the window
- * is optional, and `"name";q=60;w=60` of the newer drafts.
+ * In older drafts of the RateLimit headers, a policy is `60;w=60`, and the window `w` is optional. In newer drafts of
+ * the RateLimit headers, a policy is `"name";q=60;w=60`.
  */
 function rateLimitOf(headers: Headers): RateLimit | null {
   const text = headers.get('ratelimit-policy') ?? headers.get('ratelimit-limit') ?? ''
@@ -105,7 +106,6 @@ function isExhausted(headers: Headers): boolean {
   return headers.get('ratelimit-remaining') === '0' || /;r=0(;|$)/.test(headers.get('ratelimit') ?? '')
 }
 
-/** The headers `Retry-After`, `RateLimit-Reset` and `RateLimit` all give the wait in seconds. */
 function waitMsOf(headers: Headers): number {
   const [, resetAfter] = /;t=(\d{1,9})/.exec(headers.get('ratelimit') ?? '') ?? []
   const seconds = Number(headers.get('retry-after') ?? headers.get('ratelimit-reset') ?? resetAfter ?? Number.NaN)
@@ -123,7 +123,6 @@ async function readText({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** A response body that is not JSON is compared as a string. */
 function parseBody(text: string): unknown {
   try {
     return JSON.parse(text)

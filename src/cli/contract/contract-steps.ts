@@ -1,7 +1,7 @@
 import type { Route } from '../../rest/route.ts'
 
 export type FoundObjects = {
-  /** The customers whose wallets have not been read yet. */
+  /** Customers whose wallets have not been read yet. */
   customerIds: readonly string[]
   customerId: string | null
   walletId: string | null
@@ -25,21 +25,22 @@ export type ContractRequest = { readonly path: string; readonly body?: object }
 
 export type ContractStep = {
   readonly method: Route['method']
-  /** The path as the OpenAPI route declares it, without `/api`. */
+  /** The path of the OpenAPI route, without `/api`. */
   readonly route: string
   readonly note?: string
   /**
-   * Returns the request, or the reason why the step is skipped. By default, the step requests the path of its route.
+   * Returns the request, or the reason why the step is skipped. Without `request`, the step requests the path in
+   * `route`.
    */
   readonly request?: (found: FoundObjects) => ContractRequest | string
-  /** Returns another request for the same endpoint, if the last response was empty. */
+  /** If a response was empty, returns the next request for the same endpoint. */
   readonly nextRequest?: (found: FoundObjects) => ContractRequest | null
   readonly key?: string | null
-  /** The status of the error that the step expects. Without `errorStatus`, the response must be a success. */
+  /** The expected status of an error. If `errorStatus` is absent, the response must be a success. */
   readonly errorStatus?: number
   /**
-   * The keys are response statuses which can mean that the server lacks what the request needs. The values are the
-   * reasons why such a request is skipped.
+   * Maps a response status to the reason why the step is skipped. These statuses can mean that the server lacks an
+   * object or endpoint that the step needs.
    */
   readonly unanswered?: Readonly<Record<number, string>>
   readonly use?: (body: unknown, found: FoundObjects) => void
@@ -63,7 +64,7 @@ const walletMethod = {
 
 const locality = { city: 'Lagos', state: 'Lagos', postal_code: '100001', country: 'Nigeria' }
 
-/** An example customer in the older format of the original provider. */
+/** A customer in the older format of the original provider. */
 const individual = {
   ...{ customer_type: 'individual', first_name: 'Ada', last_name: 'Obi', birth_date: '1990-01-31' },
   ...{ email: 'contract-check@example.com', phone: '+2348012345678' },
@@ -72,7 +73,7 @@ const individual = {
   address: { line_1: '1 Quay Road', line_2: 'Flat 2', ...locality },
 }
 
-/** An example customer in the newer format of the original provider, without the required owners and documents. */
+/** A customer in the newer format of the original provider, without the required owners and documents. */
 const business = {
   ...{ customer_type: 'business', business_name: 'Contract check', business_type: 'LIMITED_LIABILITY_COMPANY' },
   ...{ business_website: 'https://example.com', email: 'contract-check@example.com', phone: '+2348012345679' },
@@ -100,7 +101,7 @@ const ofCustomer =
   ({ customerId }: FoundObjects) =>
     withId(customerId, noCustomer, pathOf)
 
-/** The requests of these steps change nothing. */
+/** These steps change nothing. */
 export const readSteps: readonly ContractStep[] = [
   {
     ...{ method: 'GET', route: '/customers' },
@@ -318,7 +319,7 @@ function idOf(row: unknown): string | null {
   return memberOf(row, 'id')
 }
 
-/** Accepts ids that are not UUIDs, but only characters that are safe in a path. */
+/** An id need not be a UUID, but must contain only characters that are safe in a path. */
 function memberOf(row: unknown, name: string): string | null {
   const value = typeof row === 'object' && row !== null ? (row as Readonly<Record<string, unknown>>)[name] : undefined
   return typeof value === 'string' && /^[\w-]+$/.test(value) ? value : null

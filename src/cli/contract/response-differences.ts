@@ -1,7 +1,7 @@
 import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { JsonSchema } from '../../rest/input-fields.ts'
 
-/** `path` is the path of a member in a response, for example `data[].addresses`. */
+/** `path` identifies a member of the response, for example `data[].addresses`. */
 export type Difference = { readonly path: string; readonly expected: string; readonly actual: string }
 
 const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -11,7 +11,6 @@ const formats: Readonly<Record<string, { readonly isValid: (text: string) => boo
   'date-time': { isValid: (text) => timestampPattern.test(text), name: 'a time in UTC with milliseconds' },
 }
 
-/** Compares the value with the schema: types, values, and the members of objects with their order. */
 export function findDifferences(schema: JsonSchema, value: unknown, path = ''): Difference[] {
   const { oneOf, items, properties } = schema
   if (oneOf !== undefined) return findUnionDifferences(oneOf, value, path)
@@ -23,7 +22,7 @@ export function findDifferences(schema: JsonSchema, value: unknown, path = ''): 
   return isAllowed(schema, value) ? [] : [{ path, expected, actual: describeValue(value) }]
 }
 
-/** The member `type` of the value selects the schema of a union. */
+/** A union is an object whose member `type` selects one of the schemas. */
 function findUnionDifferences(schemas: readonly JsonSchema[], value: unknown, path: string): Difference[] {
   const type = typeof value === 'object' && value !== null ? (value as { type?: unknown }).type : undefined
   const typesOf = ({ properties }: JsonSchema) => properties?.type?.enum ?? []

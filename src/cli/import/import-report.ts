@@ -8,15 +8,15 @@ type ImportProblem = { readonly object: ObjectKind; readonly id: string | null; 
 
 type ImportCounts = {
   readonly object: ObjectKind
-  /** In a dry run, `imported` counts the objects that would be imported. */
+  /** In a dry run, `imported` is the number of objects that would be imported. */
   readonly imported: number
   readonly same: number
   readonly problems: number
 }
 
 /**
- * The sums of balances are from the second read of the source: `source` is the sum of the source's wallets, `here` the
- * sum of all wallets of the merchant.
+ * `source` and `here` are sums of balances at the end of the import. `source` is the sum of the source's wallets.
+ * `here` is the sum of all wallets of the merchant in this database.
  */
 type AssetTotal = {
   readonly currency: string
@@ -27,26 +27,24 @@ type AssetTotal = {
 }
 
 export type ImportReport = {
-  /** True if every object of the source exists here, with equal balances. */
+  /** Whether every object of the source exists in this database, with an equal balance. */
   readonly isComplete: boolean
   readonly isDryRun: boolean
   readonly rows: readonly ImportCounts[]
   /** The first problems. `rows` counts all problems. */
   readonly problems: readonly ImportProblem[]
   readonly unsupportedAssets: readonly string[]
-  /** The totals are empty in a dry run, which does not read the source twice. */
+  /** The totals are empty in a dry run, because a dry run compares no balances. */
   readonly totals: readonly AssetTotal[]
   readonly balancesCompared: number
   readonly balancesDiffering: number
-  /** The first balances that differ. `balancesDiffering` counts all of them. */
   readonly balanceDifferences: readonly BalanceDifference[]
   readonly requests: number
   readonly seconds: number
-  /** The estimated duration of an import with both reads; `null` if this import had both. */
+  /** The estimated duration of a complete import, or `null` if this was a complete import. */
   readonly estimatedSeconds: number | null
 }
 
-/** Limits the memory and length of the report if the source has many problems. */
 const maxListed = 100
 
 export function createTally() {

@@ -23,7 +23,7 @@ import {
 } from './source-lists.ts'
 
 export type ImportRequest = ImportOptions & {
-  /** The ids of wallets that no list of the source contains, for example the merchant's own wallets. */
+  /** These ids belong to wallets that the source does not list, for example the merchant's own wallets. */
   readonly walletIds: readonly string[]
   readonly rateLimit?: () => RateLimit | null
   readonly onProgress?: (label: string, done: number, total: number) => void
@@ -39,11 +39,11 @@ type Import = {
 }
 
 /**
- * Imports a merchant from a server that implements the API contract: reads its customers, payout methods and wallets,
- * and then all balances a second time.
+ * Imports a merchant from a server that implements the API contract. Reads customers, payout methods and wallets first,
+ * and then all balances again.
  *
- * Every object is imported completely or not at all, and objects that exist are skipped. After a crash, another import
- * can therefore continue the work.
+ * Each object is imported completely or not at all, and existing objects are skipped. After a crash, another import can
+ * therefore continue.
  *
  * @throws DomainError INVALID_INPUT if the merchant has paid out; Error if the source can't be read
  */
@@ -64,8 +64,7 @@ export async function runImport(
   const run: Import = { context, client, options, walletIds, tally, onProgress }
 
   const unsupportedAssets = await findUnsupportedAssets(run)
-  // An earlier import of the merchant may have been killed. Objects of an earlier import are compared last, so that
-  // this import soon continues with new objects.
+  // Objects of an earlier import that was interrupted are compared last, so that this import starts with new objects.
   const importKnown = [
     await importList(run, 'customers', '/api/customers', parseSourceCustomer, importCustomers),
     await importList(run, 'payout methods', '/api/payout/methods', parseSourcePayoutMethod, importPayoutMethods),
@@ -107,7 +106,7 @@ function roundSeconds(seconds: number): number {
   return Math.round(seconds * 10) / 10
 }
 
-/** Estimates with the speed of the dry run, or with the source's rate limit if that is slower. */
+/** Estimates the duration from the speed of the dry run, or from the source's rate limit if the limit is slower. */
 function estimateSeconds(
   needed: number,
   { requests, seconds }: { readonly requests: number; readonly seconds: number },
@@ -117,10 +116,6 @@ function estimateSeconds(
   return rateLimit ? Math.max(atMeasuredSpeed, (needed * rateLimit.windowSeconds) / rateLimit.limit) : atMeasuredSpeed
 }
 
-/**
- * Returns asset codes of the source that are not supported here. Only objects that use an unsupported asset code are a
- * problem.
- */
 async function findUnsupportedAssets({ context, client }: Import): Promise<string[]> {
   const rows = await readWholeList(client, '/api/asset-codes')
   const supported = (await assetCodesWithNetworks(context.db)).map(({ code }) => code)
@@ -128,7 +123,7 @@ async function findUnsupportedAssets({ context, client }: Import): Promise<strin
   return codes.filter((code) => typeof code === 'string').filter((code) => !supported.includes(code))
 }
 
-/** Returns a function that compares the objects of earlier imports with the source. */
+/** Returns a function that compares the source with the objects of earlier imports. */
 async function importList<Row>(
   { context, client, options, tally, onProgress }: Import,
   object: ObjectKind,
@@ -168,13 +163,12 @@ const walletsPath = '/api/wallets'
 
 const nothingKnown: KnownObjects = { count: 0, lastId: null }
 
-/** The minimum number of wallets per transaction, except in the last transaction of a page. */
 const minBatchRows = 400
 
 /**
- * Reads all wallets of the server that the import reads from. The API contract has only an endpoint for the wallets of
- * one customer. If the server also supports `GET /api/wallets`, the import reads the merchant's own wallets from it. With
- * the original provider, `GET /api/wallets` also has the wallets of all customers: then no customer's list is read.
+ * The API contract only has an endpoint for the wallets of one customer. Some servers also have `GET /api/wallets` for
+ * the merchant's own wallets. With the original provider, `GET /api/wallets` also returns the wallets of all customers.
+ * With the original provider, the lists of customers' wallets are therefore not read.
  */
 async function* readWallets(run: Import, label: string, known: KnownObjects): AsyncGenerator<WalletBatch> {
   const { client, walletIds } = run
@@ -243,7 +237,7 @@ async function readWallet(client: ContractClient, id: string): Promise<SourceObj
   return { id, problem: `is answered with another wallet, ${parsed.row.id}` }
 }
 
-/** Reads each new wallet whose addresses have no ids in the list of wallets. */
+/** A list of wallets may omit the ids of addresses. New wallets from this list are read one by one. */
 async function withAddresses({ context, client, tally }: Import, rows: readonly SourceWallet[]) {
   const incomplete = await newRowsWithoutAddresses(context, rows)
   const complete: SourceWallet[] = []

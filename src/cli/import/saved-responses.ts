@@ -2,10 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ContractClient } from '../contract/contract-client.ts'
 
-/**
- * Maps the path of each request to the file of its saved response, relative to the folder. In a file name, `$1` is an
- * id, and `{page}` is the page number.
- */
+/** Maps paths of requests to files of saved responses. `$1` is an id, and `{page}` is the page number. */
 const files: readonly (readonly [path: RegExp, file: string])[] = [
   [/^\/api\/asset-codes$/, 'asset-codes.json'],
   [/^\/api\/customers$/, 'customers/{page}.json'],
@@ -15,7 +12,7 @@ const files: readonly (readonly [path: RegExp, file: string])[] = [
   [/^\/api\/wallets\/([0-9a-f-]{36})$/, 'wallet/$1.json'],
 ]
 
-/** Each file contains the body of one saved response. A missing file counts as a response with the status 404. */
+/** Each file contains the body of a response. If the file of a response is missing, the response has the status 404. */
 export function createSavedResponseClient(folder: string): ContractClient {
   return async ({ path: pathAndQuery }) => {
     const { pathname, searchParams } = new URL(pathAndQuery, 'http://saved')

@@ -7,7 +7,7 @@ const batchSize = 4
 
 const pageSize = 100
 
-/** A list with more pages counts as endless: full pages would contain more than ten million objects. */
+/** A list with more pages than `maxPages` is treated as endless. */
 const maxPages = 100_000
 
 const maxPasses = 3
@@ -25,16 +25,16 @@ type Page = { readonly rows: readonly unknown[]; readonly total: number; readonl
 
 export type ListBatch = { readonly rows: readonly unknown[]; readonly done: number; readonly total: number }
 
-/** `count` is how many objects of a list were imported before. */
+/** `count` is the number of objects of earlier imports, and `lastId` is the id of the last object. */
 export type KnownObjects = { readonly count: number; readonly lastId: string | null }
 
-/** The known part of the list is empty if the last imported object is now at another position. */
+/** `readKnown` reads the pages that an earlier import has read, and `readNew` reads the other pages. */
 type OpenList = {
   readonly readNew: () => AsyncGenerator<ListBatch>
   readonly readKnown: () => AsyncGenerator<ListBatch>
 }
 
-/** `numbers` are the page numbers, from the page with the oldest objects to the page with the newest. */
+/** `numbers` are page numbers in the order of creation times, oldest first. */
 type ListEnds = {
   readonly first: Page
   readonly last: Page
@@ -43,20 +43,19 @@ type ListEnds = {
 }
 
 /**
- * Reads a list of the source page by page, oldest objects first, in whichever order the source sorts it.
+ * Reads a list of the source page by page, oldest objects first.
  *
- * If an object is added or removed during the read, other objects move to another page. So a list whose total changes
- * is read again, and the caller skips objects that it already knows.
+ * If an object is added or removed during the read, objects move to other pages. Therefore the list is read again if
+ * the total number of objects changes. The caller skips objects that it has already imported.
  *
- * @throws Error if the list keeps changing, or a response has an unexpected structure
+ * @throws Error if the list keeps changing, or if a response has an unexpected structure
  */
 export async function* readList(client: ContractClient, path: string): AsyncGenerator<ListBatch> {
   yield* readPages(client, path, await readEnds(client, path), (numbers) => numbers)
 }
 
 /**
- * An earlier import may already have read the oldest objects of the list. The known part and the new part of the list
- * are each read like a whole list.
+ * Separates the pages that an earlier import has read from the new pages of a list.
  *
  * @throws Error like `readList`
  */
@@ -69,7 +68,7 @@ export async function openList(client: ContractClient, path: string, known: Know
   }
 }
 
-/** Counts the pages before the page with the last imported object; returns 0 if the object is at another position. */
+/** Returns 0 if the last imported object is not at its expected position, because the list has changed. */
 async function countKnownPages(
   client: ContractClient,
   path: string,
@@ -133,7 +132,7 @@ async function readPage(client: ContractClient, path: string, number: number): P
   return { rows, total, totalPages }
 }
 
-/** Objects with an unreadable time sort first; they are reported when they are parsed. */
+/** An object with an unreadable time sorts first. The parser of the object reports the unreadable time. */
 function createdAtOf(row: unknown): string {
   const { created_at: createdAt } = Object(row) as { created_at?: unknown }
   return typeof createdAt === 'string' ? createdAt : ''
@@ -147,7 +146,7 @@ export async function readWholeList(client: ContractClient, path: string): Promi
   return parseBody(ListBody, path, await read(client, path)).data
 }
 
-/** Some servers lack the endpoint, because the API contract does not require it. */
+/** A server may lack the endpoint, because the API contract does not require the endpoint. */
 export async function hasEndpoint(client: ContractClient, path: string): Promise<boolean> {
   const { status } = await client({ method: 'GET', path: `${path}?limit=1&page=1` })
   if (status === 200) return true
@@ -174,7 +173,6 @@ function parseBody<Schema extends z.ZodType>(schema: Schema, path: string, body:
   throw new Error(`GET ${path}: the response of the source is not that of the contract: ${member}: ${issue?.message}`)
 }
 
-/** Limits the requests in flight. Further requests wait in order. */
 export function limitRequests(client: ContractClient): ContractClient {
   let inFlight = 0
   const waiting: (() => void)[] = []
@@ -191,7 +189,9 @@ export function limitRequests(client: ContractClient): ContractClient {
   }
 }
 
-/** Maps the items in order, one batch at a time. Starts to map the next two batches before it yields a batch. */
+/**
+ * Maps the items in order, in batches. While the caller uses a batch, the next two batches are already being mapped.
+ */
 export async function* mapConcurrently<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result | Promise<Result>,
@@ -200,7 +200,7 @@ export async function* mapConcurrently<Item, Result>(
   const start = (batch: number) => {
     const first = batch * batchSize
     const results = Promise.all(items.slice(first, first + batchSize).map(map))
-    // An error of the batch is reported when its results are awaited.
+    // A later `await` reports an error of this batch.
     results.catch(() => {})
     started.push(results)
   }

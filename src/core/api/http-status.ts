@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 
-/** Rulings 3 to 9 define these HTTP statuses. */
+/** See rulings 3 to 9. */
 export const httpStatusByCode: Record<ErrorCode, number> = {
   INVALID_INPUT: 400,
   MALFORMED_JSON: 400,
@@ -37,7 +37,7 @@ export const httpStatusByCode: Record<ErrorCode, number> = {
   UNAVAILABLE: 503,
 }
 
-/** Rulings 4 and 6 define these response headers. */
+/** See rulings 4 and 6. */
 export function errorHeaders(code: ErrorCode): Record<string, string> {
   if (httpStatusByCode[code] === 401) return { 'www-authenticate': 'Bearer realm="payout-gateway"' }
   return code === 'UNAVAILABLE' ? { 'retry-after': '1' } : {}

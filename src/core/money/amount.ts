@@ -1,23 +1,23 @@
-/** An integer count of 10⁻⁸ units of an asset, within ±`maxAmount`. */
+/** An amount is an integer number of 10⁻⁸ units of an asset, from -`maxAmount` to `maxAmount`. */
 export type Amount = bigint
 
 export const amountPlaces = 8
 
 export const oneUnit: Amount = 100_000_000n
 
-/** The largest signed 64-bit integer, the maximum of a column on both engines. */
+/** The maximum value of a 64-bit integer column on both engines. */
 export const maxAmount: Amount = 9_223_372_036_854_775_807n
 
 /**
- * An amount has at most ten digits before the point and eight after it, not counting leading and trailing zeros (ruling
- * 36).
+ * An amount has at most ten digits before the point and eight after the point, not counting leading and trailing zeros
+ * (ruling 36).
  */
 export const amountPattern = /^(?:0*(\d{1,10})|(?=\.))(?:\.(\d{1,8})0*)?$/
 
-/** The length includes zeros. Matching the amount pattern against a text of megabytes would block the event loop. */
+/** Matching the amount pattern against a text of megabytes would block the event loop. */
 const maxLength = 255
 
-/** Zero is valid. Returns `null` if the text does not have the format of ruling 36. */
+/** Returns `null` if the text does not have the format of ruling 36. Zero is valid. */
 export function parseAmount(text: string): Amount | null {
   const parts = text.length > maxLength ? null : amountPattern.exec(text)
   if (parts === null) return null
@@ -25,7 +25,7 @@ export function parseAmount(text: string): Amount | null {
   return BigInt(whole + fraction.padEnd(amountPlaces, '0'))
 }
 
-/** The result has eight decimal places: `40.00000000`. */
+/** Formats with eight decimal places: `40.00000000`. */
 export function formatAmount(amount: Amount): string {
   if (amount < 0n) return `-${formatAmount(-amount)}`
   const digits = amount.toString().padStart(amountPlaces + 1, '0')

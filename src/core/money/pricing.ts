@@ -2,11 +2,10 @@ import { Decimal as BaseDecimal } from 'decimal.js'
 import type { Amount } from './amount.ts'
 import { amountPlaces, formatAmount } from './amount.ts'
 
-// Rates have at most 18 digits, so a precision of 40 digits affects no displayed digit. Results are rounded towards
-// zero.
+// A rate has at most 18 digits, so 40 digits of precision are enough for every displayed digit. Results are rounded
+// towards zero.
 const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN })
 
-/** A rate has at most nine digits before and nine after the point. */
 const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
 
 /** Normalizes a rate: `1545.50` becomes `1545.5`. Returns `null` if the text is zero or not a rate. */
@@ -16,14 +15,13 @@ export function parseRate(text: string): string | null {
   return rate.isZero() ? null : rate.toFixed()
 }
 
-/** Returns `null` if the text is not a number from 0 to 100. */
 export function parsePercent(text: string): string | null {
   if (!ratePattern.test(text)) return null
   const percent = new Decimal(text)
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
-/** The returned change is in per cent, with two decimal places. */
+/** The change is in per cent, with two decimal places. */
 export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'
@@ -31,8 +29,8 @@ export function percentChange(before: string, after: string, limit: number): { p
 }
 
 /**
- * Rounds the fiat value down to `minorUnitPlaces`, and formats it with eight decimal places (ruling 43). Returns a
- * string because a fiat value can exceed the range of `Amount`. Bigint arithmetic is exact and faster than decimal.js.
+ * Rounds the fiat value down to `minorUnitPlaces`, and formats it with eight decimal places (ruling 43). A fiat value
+ * can exceed the range of `Amount`. Bigint arithmetic is exact and faster than decimal.js.
  */
 export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: number): string {
   const { digits, places } = toScaledInteger(rate)
@@ -47,7 +45,7 @@ export function calculateFee(amount: Amount, { flat, percent }: { flat: Amount; 
   return flat + (amount * digits + hundred - 1n) / hundred
 }
 
-/** Converts a decimal to an integer and a number of decimal places: 1545.5 is 15455 with one decimal place. */
+/** Converts `1545.5` to the digits 15455 and one decimal place. */
 function toScaledInteger(decimal: string): { digits: bigint; places: number } {
   const point = decimal.indexOf('.')
   if (point === -1) return { digits: BigInt(decimal), places: 0 }

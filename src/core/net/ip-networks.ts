@@ -19,13 +19,13 @@ export function isIpNetwork(text: string): boolean {
 }
 
 /**
- * The returned function returns false for an IPv6 address with a zone (`fe80::1%eth0`).
+ * The matcher returns `false` for an IPv6 address with a zone (`fe80::1%eth0`).
  *
- * @throws Error if one of the networks is invalid
+ * @throws Error if a network is invalid
  */
 export function createNetworkMatcher(networks: readonly string[]): (address: string) => boolean {
-  // Each address family has its own list: a shared list would also match IPv4 addresses, as ::ffff:<address>, against
-  // IPv6 networks.
+  // One `BlockList` for both address families would also match an IPv4 address (as ::ffff:<address>) with an IPv6
+  // network.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const text of networks) {
     const network = parseNetwork(text)

@@ -2,15 +2,13 @@ export type ParsedJson = { readonly value: unknown; readonly duplicatePath: stri
 
 /**
  * Parses a JSON text and detects duplicate member names. `JSON.parse` silently uses the last of two members with the
- * same name, but a proxy in front of the service may have used the first.
+ * same name, but a proxy in front of the service may use the first.
  *
- * Usually compares only two counts: a text without duplicates has as many colons outside of strings as its value has
- * members.
+ * If the number of colons outside of strings equals the number of parsed members, no member name is duplicate.
  *
- * Rewrites escaped member names before parsing again, to avoid a bug in V8 13.6: V8 may return a name from an earlier
- * text instead of the escaped name, if the earlier name starts with the same characters as the escape. Example: after
- * `{"a":1,"\\":2}` was parsed, `{"a":1,"\u0062":2}` has a member `\` instead of `b`. No member name of the APIs needs
- * an escape.
+ * Member names with escapes are rewritten because of a bug in V8 13.6. V8 can return a name from an earlier text if
+ * that name starts with the same characters as the escape. Example: after `{"a":1,"\\":2}` was parsed,
+ * `{"a":1,"\u0062":2}` has a member `\` instead of `b`.
  *
  * @throws SyntaxError
  */
@@ -23,8 +21,8 @@ export function parseJsonText(text: string): ParsedJson {
 }
 
 /**
- * Returns the source text of the number in the member `name`, because `JSON.parse` rounds to a double. A reviver also
- * receives the source text, but runs recursively, and deep nesting would overflow the stack.
+ * Returns the source text of the number in the member `name`, because `JSON.parse` rounds numbers. A reviver is
+ * recursive, so deep nesting would overflow the stack.
  *
  * @param text valid JSON without a duplicate name in its outermost object
  */
@@ -59,7 +57,8 @@ function countNames(text: string): { names: number; hasEscapedName: boolean } {
   let names = 0
   let hasEscapedName = false
   let isEscaped = false
-  // The position of the next backslash is kept between strings, so that each part of the text is searched once.
+  // Position of the next backslash. The position is kept between strings, so that the text is searched for backslashes
+  // only once.
   let escapeAt = nextEscape(text, 0)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -81,7 +80,7 @@ function nextEscape(text: string, from: number): number {
   return found === -1 ? text.length : found
 }
 
-/** The function is not recursive, because deep nesting would overflow the stack. */
+/** This function is not recursive, because deep nesting would overflow the stack. */
 function countMembers(value: unknown): number {
   let count = 0
   const rest: unknown[] = [value]
@@ -101,12 +100,13 @@ function countMembers(value: unknown): number {
   return count
 }
 
-/** A member name in the path of an error can be as long as the request body. */
+/** A member name can be as long as the request body, so paths in errors are truncated. */
 const maxPathLength = 100
 
-/** Finds the first duplicate member name, and rewrites the text so that names have only the escapes that they need. */
+/** Returns the path of the first duplicate member name, and the text without unnecessary escapes in member names. */
 function scanNames(text: string): { plain: string; repeated: string | null } {
-  // Each enclosing object or array has its member names (`null` for an array), and its current name or index.
+  // `names` are the member names of an enclosing object, or `null` for an array. `at` is the current member name or
+  // index.
   const ancestors: { names: Set<string> | null; at: string }[] = []
   const parts: string[] = []
   let repeated: string | null = null
@@ -151,7 +151,7 @@ function formatPath(ancestors: readonly { at: string }[]): string {
   return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path
 }
 
-/** If a string needs no escape, the loop takes half the time of `JSON.stringify`. */
+/** For strings without special characters, the loop takes half the time of `JSON.stringify`. */
 export function escapeJsonString(value: string): string {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at)

@@ -8,7 +8,7 @@ import { createSecrets, keyBytes, keyFormat, parseKeys } from './secrets.ts'
 const ownerOnlyMode = 0o600
 
 /**
- * Creates the key file when it is first used, so that a service without secrets can start on a read-only disk.
+ * The key file is created when a key is first needed, so that a service without secrets can start on a read-only disk.
  *
  * @throws (the methods) the errors of `Secrets`, and DomainError UNAVAILABLE if the disk is full
  */
@@ -25,7 +25,7 @@ export function createSecretsFromKeyFile(path: string): Secrets {
   }
 }
 
-/** Concurrent processes get the same secrets key. */
+/** Concurrent processes get the same key. */
 export function loadOrCreateKey(path: string): Buffer {
   const existing = readKeyFile(path)
   if (existing !== null) return existing
@@ -60,8 +60,8 @@ function createKeyFile(path: string): void {
   try {
     writeSync(file, `${randomBytes(keyBytes).toString('base64')}\n`)
     fsyncSync(file)
-    // Linking the key file is atomic and fails if the target exists, so no process reads a partial key or replaces an
-    // existing key.
+    // Linking the key file is atomic, and fails if the target exists. Therefore no process can read a partial key or
+    // replace an existing key.
     linkSync(draft, path)
   } finally {
     closeSync(file)

@@ -2,8 +2,8 @@ import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import { unavailable } from '../errors.ts'
 
 /**
- * The cost parameters that OWASP recommends for argon2id; the memory is in KiB. Password hashes with another cost are
- * rejected, because the duration of a sign-in would reveal which operators exist.
+ * OWASP recommends this cost for argon2id. The memory is in KiB. Password hashes with another cost are rejected,
+ * because the duration of a sign-in would reveal which operators exist.
  */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const saltBytes = 16
@@ -14,7 +14,7 @@ const hashPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]{
 
 export const passwordHashFormat = `${hashPrefix}<salt>$<hash>`
 
-/** Node.js supports argon2 from version 24.7. Only the console needs argon2. */
+/** Node.js supports argon2 since version 24.7. Only the console needs argon2. */
 export const canHashPasswords = typeof crypto.argon2 === 'function'
 
 const maxConcurrentHashes = 2
@@ -34,8 +34,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Takes constant time. For an unknown operator, `hash` is `null`: the result is false, after the same time as for a
- * wrong password.
+ * The duration is the same for right and wrong passwords. If the operator is unknown, `hash` is `null` and the result
+ * is `false`.
  *
  * @throws DomainError UNAVAILABLE if too many hashes are being computed
  */
@@ -47,7 +47,6 @@ export async function matchesPassword(password: string, hash: string | null): Pr
   return timingSafeEqual(computed, expected) && tag !== ''
 }
 
-/** PHC strings are unpadded. */
 function toBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '')
 }

@@ -2,9 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { DomainError } from '../errors.ts'
 
 /**
- * Secrets are encrypted with AES-256-GCM. The additional authenticated data `aad` identifies the row of the secret,
- * such as `webhook_endpoint:<merchant id>:<endpoint id>`. So a secret that was copied to another row cannot be
- * decrypted.
+ * Encrypts secrets with AES-256-GCM. The additional authenticated data `aad` identifies the row, for example
+ * `webhook_endpoint:<merchant id>:<endpoint id>`. A ciphertext that is copied to another row cannot be decrypted.
  */
 export type Secrets = {
   /** @throws DomainError NOT_CONFIGURED if no key is configured */
@@ -14,7 +13,7 @@ export type Secrets = {
    * @throws Error if the ciphertext was changed or was encrypted with another `aad`
    */
   readonly open: (sealed: string, aad: string) => string
-  /** HKDF derives the bytes from the first secrets key. The derived buffer is empty if no secrets key is configured. */
+  /** Derives bytes from the first key with HKDF. Returns an empty buffer if no key is configured. */
   readonly derive: (purpose: string) => Buffer
 }
 
@@ -24,10 +23,10 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-// The parts of an encrypted secret are the version, the key id, and base64url of nonce, ciphertext and tag.
+// An encrypted secret has the format `s1.<key id>.<base64url of nonce, ciphertext and tag>`.
 const sealedPattern = /^s1\.([\w-]{8})\.([\w-]+)$/
 
-/** Encrypts with the first of `keys`, and decrypts with any of them, so that keys can be rotated. */
+/** Encrypts with the first key, and decrypts with any key, so that keys can be rotated. */
 export function createSecrets(keys: readonly Buffer[]): Secrets {
   const byId = new Map(keys.map((key) => [deriveKeyId(key), key]))
   const [first] = keys
@@ -45,7 +44,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
     open: (sealed, aad) => {
       const [, id = '', contents = ''] = sealedPattern.exec(sealed) ?? []
       const bytes = Buffer.from(contents, 'base64url')
-      // Several base64url texts can decode to the same bytes, so only the canonical text is accepted.
+      // Different base64url texts can decode to the same bytes, so only the canonical text is accepted.
       if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== contents) throw tamperedSecretError()
       const key = byId.get(id)
       if (key === undefined) throw missingKeyError(id)
@@ -55,7 +54,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
   }
 }
 
-/** The key id is part of each ciphertext, and reveals nothing about the key. */
+/** The key id is part of each ciphertext, and does not reveal the key. */
 export function deriveKeyId(key: Buffer): string {
   return createHash('sha256').update(key).digest().subarray(0, 6).toString('base64url')
 }
@@ -102,6 +101,6 @@ export function parseKeys(text: string): Buffer[] | null {
 
 function parseKey(text: string): Buffer | null {
   const key = Buffer.from(text, 'base64')
-  // Node ignores invalid base64 characters, so only the canonical text of a key is accepted.
+  // Node.js ignores invalid base64 characters, so only canonical base64 is accepted.
   return key.length === keyBytes && key.toString('base64') === text ? key : null
 }

@@ -3,7 +3,7 @@ import type { CopiedTable } from './copied-tables.ts'
 import { isNumeric } from './copied-tables.ts'
 import type { CopiedRow, CopySide } from './copy-side.ts'
 
-/** A table's digest has the sums of its numeric columns, and a SHA-256 of all values. */
+/** The digest of a table consists of the sums of its numeric columns and a SHA-256 over all values. */
 type TableDigest = {
   readonly rows: number
   readonly sums: Readonly<Record<string, string>>
@@ -20,8 +20,7 @@ type ComparedTable = {
 }
 
 /**
- * Reads a table of both databases in the order of its key, and compares the rows, counts, sums and checksums. Stops at
- * the first row that differs.
+ * Compares a table of both databases row by row, in the order of the primary key. Stops at the first row that differs.
  */
 export async function compareTable(
   { source, target, table, key }: ComparedTable,
@@ -87,7 +86,7 @@ function tableCursor(side: CopySide, table: CopiedTable, key: readonly string[])
   }
 }
 
-/** The error message names the column, but not its values, which may be secret. */
+/** The message omits the values that differ, because values may be secret. */
 function describeDifference(
   { name, columns }: CopiedTable,
   key: readonly string[],

@@ -10,7 +10,7 @@ export const uncopiedTables: { readonly [Table in TableName]?: string } = {
   databaseCopies: 'it says of each database what it was copied from or to',
 }
 
-/** The database computes generated columns itself. */
+/** Generated columns are omitted, because the target database computes them. */
 export const copiedTables: readonly CopiedTable[] = Object.entries(tables)
   .filter(([table]) => !(table in uncopiedTables))
   .map(([table, columns]) => ({
@@ -20,7 +20,7 @@ export const copiedTables: readonly CopiedTable[] = Object.entries(tables)
       .map(([name, { kind }]) => ({ name: snakeCase(name), kind })),
   }))
 
-/** A new, migrated database already has rows in the initial tables. A copy replaces the rows. */
+/** A new, migrated database already has rows in the initial tables. A copy replaces these rows. */
 export const initialTables: readonly string[] = ['installation', 'asset_networks', 'asset_codes']
 
 export function isNumeric({ kind }: CopiedColumn): boolean {
@@ -29,7 +29,11 @@ export function isNumeric({ kind }: CopiedColumn): boolean {
 
 export type TableReference = { readonly child: string; readonly parent: string }
 
-/** Orders each table after the tables that it references. @throws Error if the references have a cycle */
+/**
+ * Sorts each table after the tables that it references.
+ *
+ * @throws Error if the references have a cycle
+ */
 export function orderByReferences(
   unordered: readonly CopiedTable[],
   references: readonly TableReference[],

@@ -11,11 +11,11 @@ export type CopyOptions = {
   readonly copyId: string
   readonly now: () => string
   readonly mustBeDurable: boolean
-  /** `onBegin` is called once, before a new copy blocks the source. */
+  /** `onBegin` is called once, before a new copy blocks writes to the source. */
   readonly onBegin: () => Promise<void>
   /**
-   * `inspect` is called when the rows of both databases are equal. If `inspect` throws, the source is not marked as
-   * moved.
+   * `inspect` is called after the rows of both databases have been compared. If `inspect` throws, the source is not
+   * marked as moved.
    */
   readonly inspect: () => Promise<void>
   readonly onProgress: OnProgress
@@ -33,8 +33,9 @@ export type CopyResult = {
 type CopySides = { readonly source: CopySide; readonly target: CopySide }
 
 /**
- * Copies all rows to an empty, migrated database, or continues an interrupted copy. Before the copy, blocks writes to
- * both databases. After the copy, compares every row, marks the source as moved, and opens the target for services.
+ * Copies all rows to an empty, migrated database, or continues an interrupted copy. Writes to both databases are
+ * blocked during the copy. After the copy, compares every row, marks the source as moved, and opens the target for
+ * services.
  *
  * @throws Error when the target is neither empty nor an incomplete copy of this source, or the databases differ
  */
@@ -54,8 +55,8 @@ export async function copyDatabase(sides: CopySides, options: CopyOptions): Prom
   await options.inspect()
   const completedAt = marker.completedAt ?? options.now()
   await requireSameCopy(source, marker)
-  // The source is marked before the target is opened: if the process is killed in between, both databases are still
-  // blocked, and the next run completes the copy.
+  // The source is marked as moved before the target is opened. If the process is killed in between, both databases are
+  // still blocked, and the next run completes the copy.
   await source.mark({ ...marker, role: 'source', other: target.name, completedAt })
   await target.unfence({ ...marker, role: 'target', other: source.name, completedAt })
   return { ...result, wasComplete: false, movedAt: completedAt, rows: total, tables: compared }
@@ -87,7 +88,7 @@ async function findEarlierCopy({ source, target }: CopySides): Promise<EarlierCo
   return null
 }
 
-/** Marks the source first, so that a target with a marker always belongs to a blocked source. */
+/** The source is blocked before the target gets a marker, so a target with a marker always has a blocked source. */
 async function beginCopy({ source, target }: CopySides, { copyId, now, onBegin }: CopyOptions): Promise<CopyMarker> {
   if ((await source.readMarker())?.role !== 'source') await onBegin()
   const marker: CopyMarker = {
@@ -129,12 +130,12 @@ async function copyRows({ source, target }: CopySides, { tables, total, onProgre
     for await (const rows of source.read(table, key, i === startedAt ? (progress?.key ?? null) : null)) {
       await stored
       const lastKey = keyColumns.map((column) => rows.at(-1)?.[column] ?? '')
-      // The target stores this batch while the source reads the next batch.
+      // The target stores a batch while the source reads the next batch.
       stored = insertBatch(target, table, { rows, lastKey }).then(() => {
         done += rows.length
         onProgress(`rows, ${table.name}`, done, total)
       })
-      // The next `await` reports an error of this batch.
+      // The next `await stored` reports an error of this batch.
       stored.catch(() => {})
     }
     await stored
@@ -169,7 +170,7 @@ async function compareRows(
     comparisons.push(
       await compareTable({ source, target, table, key }, (count) => {
         done += count
-        // If the target had more rows than the source, the progress would exceed its total.
+        // If the target has more rows than the source, the progress must not exceed the total.
         onProgress(`rows compared, ${table.name}`, Math.min(done, total), total)
       }),
     )

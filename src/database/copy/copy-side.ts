@@ -2,8 +2,8 @@ import type { OnProgress } from '../database.ts'
 import type { CopiedTable, TableReference } from './copied-tables.ts'
 
 /**
- * A stored value is a string in the same format for both engines: integers in decimal, timestamps in ISO 8601, and JSON
- * byte for byte.
+ * Both engines convert a stored value to the same string: integers in decimal, timestamps in ISO 8601, and JSON byte
+ * for byte.
  */
 export type CopiedValue = string | null
 
@@ -11,10 +11,10 @@ export type CopiedRow = readonly CopiedValue[]
 
 export type RowKey = readonly string[]
 
-/** An interrupted copy continues after the row with this key. Earlier tables are complete. */
+/** An interrupted copy continues after the row with this key. Tables that precede `table` are complete. */
 export type CopyProgress = { readonly table: string; readonly key: RowKey }
 
-/** `other` is the name of the other database, without a password. */
+/** `other` is the name of the other database, without its password. */
 export type CopyMarker = {
   readonly copyId: string
   readonly role: 'source' | 'target'
@@ -24,12 +24,13 @@ export type CopyMarker = {
   readonly progress: CopyProgress | null
 }
 
-/** Every change of the source or target database is one transaction. */
+/** Each change of the source or target is a separate transaction. */
 export type CopySide = {
   readonly name: string
   readonly readMarker: () => Promise<CopyMarker | null>
   /**
-   * Waits for running writes, then blocks all writes of other processes durably. Removes all rows of `clearedTables`.
+   * Waits until no write is running. Then durably blocks writes by other processes, and deletes the rows of
+   * `clearedTables`.
    */
   readonly fence: (marker: CopyMarker, clearedTables?: readonly string[]) => Promise<void>
   readonly mark: (marker: CopyMarker) => Promise<void>
@@ -39,16 +40,16 @@ export type CopySide = {
   readonly keyOf: (table: CopiedTable) => Promise<readonly string[]>
   readonly countRows: (table: CopiedTable) => Promise<number>
   readonly hasRows: (table: CopiedTable) => Promise<boolean>
-  /** Reads rows in the order of their keys, compared as bytes, in batches of limited size. */
+  /** Reads rows in batches, in the order of their keys, compared by bytes. */
   readonly read: (table: CopiedTable, key: readonly string[], after: RowKey | null) => AsyncGenerator<CopiedRow[]>
-  /** Inserts rows, and stores the progress in the same transaction. */
+  /** Inserts rows and stores the progress in the same transaction. */
   readonly insert: (table: CopiedTable, rows: readonly CopiedRow[], progress: CopyProgress) => Promise<void>
   /**
-   * Prepares a new target for many rows. `beginLoad` is called before the first row, and again if the copy was
-   * interrupted before that row.
+   * Prepares an empty target for inserting many rows. `beginLoad` is repeated if the copy was interrupted before the
+   * first batch.
    */
   readonly beginLoad: () => Promise<void>
-  /** Reverts `beginLoad`, and prepares the planner for the new rows. */
+  /** Creates the indexes and foreign keys that `beginLoad` dropped, and updates the planner statistics. */
   readonly endLoad: (onProgress: OnProgress) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -57,7 +58,7 @@ const minBatchRows = 100
 const maxBatchRows = 2_000
 const maxBatchCharacters = 500_000
 
-/** Rows of one table have similar sizes, so memory use stays constant. */
+/** Estimates how many rows fit into a batch from the size of the previous rows, so that memory use stays limited. */
 export function nextBatchSize(rows: readonly CopiedRow[]): number {
   if (rows.length === 0) return minBatchRows
   let characters = 0
@@ -66,6 +67,6 @@ export function nextBatchSize(rows: readonly CopiedRow[]): number {
   return Math.max(1, Math.min(maxBatchRows, fitting, rows.length * 10))
 }
 
-/** The error message for callers must not reveal the new database. */
+/** Callers see this message, so it must not contain the name of the new database. */
 export const fencedMessage =
   'The database is being moved, and stores nothing until the service runs on the new one. Retry with the same idempotency key.'

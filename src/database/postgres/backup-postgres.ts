@@ -7,9 +7,9 @@ const wholeDatabaseSettings = `set local app.every_merchant = 'on'; set local st
   set local idle_in_transaction_session_timeout = 0`
 
 /**
- * Writes a dump in the custom format of `pg_dump`. The dump gets its final name when it is on disk and each table has
- * the snapshot's number of rows. `pg_dump` needs access to all merchants, because row-level security also applies to
- * the owner of the tables.
+ * Writes a dump in the custom format of `pg_dump`. The dump gets its final name after it is synced, and after the row
+ * counts of all tables match the snapshot. Row-level security also applies to the owner of the tables, so `pg_dump`
+ * needs access to all merchants.
  *
  * @param client a new client for `server`, which this function connects and closes
  * @throws Error when the target exists; when `pg_dump` is missing, older than the server, or fails; or when the dump is

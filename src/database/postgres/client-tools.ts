@@ -6,7 +6,7 @@ import type { ServerTarget } from './connection-url.ts'
 
 export type ClientTool = 'pg_dump' | 'pg_restore'
 
-/** @throws Error with the standard error output */
+/** @throws Error with the tool's standard error output */
 export async function runTool(
   tool: ClientTool,
   args: readonly string[],
@@ -45,16 +45,16 @@ export async function requireToolVersion(tool: ClientTool, serverNumber: number)
   )
 }
 
-/** Passes the password in a private file, because every user of the machine can read process arguments. */
+/** Passes the password in a private file, because all users of the machine can read process arguments. */
 export async function withConnectionString<Result>(
   { config: { connectionString = '' } }: ServerTarget,
   use: (connection: string) => Promise<Result>,
 ): Promise<Result> {
   const url = new URL(connectionString)
   const { searchParams } = url
-  // Without a host, pg connects to localhost, but libpq connects to a Unix socket.
+  // If the URL has no host, pg connects to localhost, but libpq connects to a Unix socket.
   if (url.hostname === '' && !searchParams.has('host')) searchParams.set('host', 'localhost')
-  // Only pg supports `no-verify`: encryption without verifying the certificate.
+  // libpq does not support `no-verify`. The mode `require` of libpq also encrypts without verifying the certificate.
   if (searchParams.get('sslmode') === 'no-verify') searchParams.set('sslmode', 'require')
   searchParams.delete('uselibpqcompat')
   const options = [searchParams.get('options'), '-c app.every_merchant=on', '-c statement_timeout=0']
@@ -68,7 +68,7 @@ export async function withConnectionString<Result>(
       searchParams.set('passfile', passwords)
       url.password = ''
     }
-    // libpq does not decode a plus sign as a space.
+    // libpq does not decode `+` as a space.
     return await use(url.href.replace(url.search, url.search.replaceAll('+', '%20')))
   } finally {
     rmSync(folder, { recursive: true, force: true })

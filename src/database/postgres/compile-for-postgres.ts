@@ -13,12 +13,15 @@ import type { Query } from '../query.ts'
 import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 import { columnKindsByTable } from '../tables.ts'
 
-/** If the `name` of a query parameter is `null`, its value is a constant. */
+/** If `name` is `null`, the parameter is the constant `value`. */
 export type PostgresParameter = {
   readonly name: string | null
   readonly value: unknown
   readonly isList: boolean
-  /** If the column's type cannot represent a compared value, no row matches. */
+  /**
+   * `isCompared` is true if the value is compared with a column. If the column's type cannot represent a compared
+   * value, no row matches.
+   */
   readonly isCompared: boolean
 }
 
@@ -62,15 +65,15 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 
   protected override visitValue(node: ValueNode): void {
-    // PostgreSQL has no such clause. `fullScanSettings` prevents index scans instead.
+    // On PostgreSQL, `fullScanSettings` prevents index scans.
     if (node.value === noIndexMarker) return
     if (node === this.rightOperand) this.comparedParameters.add(this.numParameters)
     super.visitValue(node)
   }
 
   /**
-   * Repeats ORDER BY and LIMIT in each part of a UNION ALL. Without the repetition, the server would sort all rows of a
-   * UNION ALL instead of using an index.
+   * Adds ORDER BY and LIMIT to each part of a UNION ALL, otherwise the server would sort all rows instead of using an
+   * index.
    */
   protected override visitSelectQuery(node: SelectQueryNode): void {
     const { setOperations, orderBy, limit, offset, ...first } = node
@@ -97,7 +100,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     }
   }
 
-  /** Selects only the columns in `tables.ts`. A table may have more columns, such as generated text columns. */
+  /** Lists the columns in `tables.ts` instead of `*`, because a table can have generated columns for foreign keys. */
   protected override visitSelectAll(node: SelectAllNode): void {
     const table = this.onlyTable()
     if (table === null) super.visitSelectAll(node)
@@ -126,7 +129,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** The text id of a wallet's account is the wallet's uuid, so the uuid is cast to text. */
+/** Text ids of wallet accounts are wallet UUIDs, so a uuid is cast to text when it is compared with a text column. */
 function castForComparison(other: OperationNode, operand: OperationNode): OperationNode {
   if (columnKindOf(operand) !== 'uuid' || columnKindOf(other) !== 'text') return operand
   return CastNode.create(operand, DataTypeNode.create('text'))

@@ -1,6 +1,6 @@
 import type { ClientConfig } from 'pg'
 
-/** If `queue` requests wait for a connection, further requests are rejected to shed load. */
+/** Further requests are rejected while `queue` requests wait for a connection (load shedding). */
 export type PoolSizes = { readonly connections: number; readonly queue: number }
 
 const defaultPoolSizes = { connections: 10, queue: 1_000 }
@@ -11,8 +11,8 @@ export type ServerTarget = { readonly config: ClientConfig; readonly name: strin
 export type ConnectionSettings = { readonly servers: readonly ServerTarget[]; readonly sizes: PoolSizes }
 
 /**
- * Accepts several servers, like libpq: `postgres://user@one:5432,other:5432/database`. The parameters `pool` and
- * `queue` set the pool's sizes.
+ * Accepts several servers, like libpq: `postgres://user@one:5432,other:5432/database`. The URL's parameters `pool` and
+ * `queue` set the pool sizes.
  *
  * @throws Error whose message does not contain the password
  */

@@ -5,9 +5,9 @@ import { fenceName } from './write-fence.ts'
 type DeferredObject = { readonly name: string; readonly dropSql: string; readonly createSql: string }
 
 /**
- * Drops foreign keys and secondary indexes, because creating them for all rows is several times faster than maintaining
- * them row by row. The definitions of the dropped objects are kept in the SQL comment of the fence's function, which
- * exists until the fence ends. The caller's transaction must include the fence.
+ * Drops foreign keys and secondary indexes. Creating indexes after all rows are inserted is several times faster. The
+ * definitions are stored in the SQL comment of the write fence's function, so that an interrupted copy can still create
+ * the objects. The write fence must already exist.
  */
 export async function dropDeferredObjects(client: pg.Client): Promise<void> {
   const { rows } = await client.query<DeferredObject>(deferredObjectsSql)

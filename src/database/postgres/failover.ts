@@ -10,13 +10,13 @@ export type PrimaryServer = {
   readonly Client: new (options?: ClientConfig) => pg.Client
   readonly currentIndex: () => number
   /**
-   * Searches for the primary and closes connections to other servers. Does nothing if the URL has only one server.
+   * Finds the primary, and closes connections to other servers. Does nothing if the URL has only one server.
    *
    * @throws Error with a reason for each server, if none is the primary
    */
   readonly find: () => Promise<void>
   /**
-   * A frozen server never responds, so `probeWhileWaiting` searches for the primary every 2 s until `result` settles.
+   * Until `result` settles, the function searches for the primary every 2 s, and closes connections to a frozen server.
    */
   readonly probeWhileWaiting: <Result>(result: Promise<Result>) => Promise<Result>
 }
@@ -91,8 +91,8 @@ async function probeServer({ config }: ServerTarget, check: string): Promise<voi
 }
 
 /**
- * Makes the next COMMIT wait for the synchronous standbys, if there are any. Writes a WAL record, because a COMMIT
- * without a WAL record does not wait.
+ * Makes the next COMMIT wait for the synchronous standbys, if there are any. This statement writes a WAL record,
+ * because a COMMIT without a WAL record does not wait.
  */
 export const replicate = `select case when not pg_is_in_recovery() and current_setting('synchronous_standby_names') <> ''
   then pg_logical_emit_message(true, 'payout_gateway', '') end, pg_is_in_recovery() as "isStandby"`
@@ -100,13 +100,13 @@ export const replicate = `select case when not pg_is_in_recovery() and current_s
 export const isStandbySql = 'select pg_is_in_recovery() as "isStandby"'
 
 /**
- * Checks that the server is the primary, and waits until the synchronous standbys have all commits that it shows.
+ * Throws if the server is not the primary. Waits until the synchronous standbys have stored all commits that are
+ * visible on this server.
  *
- * After a crash, PostgreSQL also shows commits that were not replicated yet. A failover would lose unreplicated
- * commits. A former primary that does not know its successor fails this check, because its standbys follow another
- * server.
+ * After a crash, PostgreSQL also shows commits that are not replicated yet. A failover would lose commits that are not
+ * replicated. The check also fails on a former primary after a failover, because the standbys follow another server.
  *
- * @throws Error if the check fails, or takes longer than `probeTimeoutMs`; then it also closes the connection
+ * @throws Error if the check fails, or if it takes longer than `probeTimeoutMs`, which also closes the connection
  */
 export async function requirePrimary(client: ClientBase, check = replicate): Promise<void> {
   let hasWarning = false
@@ -126,7 +126,7 @@ export async function requirePrimary(client: ClientBase, check = replicate): Pro
   }
 }
 
-/** If COMMIT succeeds with a warning, its wait for a standby was cancelled, and a failover can lose that commit. */
+/** If COMMIT returns a warning, the wait for a standby was cancelled, so a failover can lose the commit. */
 export function isWarning(code: string | undefined): boolean {
   return code?.startsWith('01') === true
 }

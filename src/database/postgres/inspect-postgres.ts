@@ -18,7 +18,7 @@ import { findServiceRole } from './row-security.ts'
 const minServerVersion = 150_000
 
 /**
- * Sessions are read-only.
+ * The sessions are read-only.
  *
  * @throws Error when the database cannot be reached or has no tables of this service
  */
@@ -123,7 +123,7 @@ function serverSettings(server: ServerInfo, connections: number): EngineSetting[
 }
 
 async function replicationSettings(client: pg.Client, failsOver: boolean): Promise<EngineSetting[]> {
-  // Any user can see the number of standbys, but only members of `pg_monitor` can see which are synchronous.
+  // Only members of `pg_monitor` can see which standbys are synchronous.
   const { rows } = await client.query<{ names: string; standbys: number; synchronous: number; canMonitor: boolean }>(
     `select current_setting('synchronous_standby_names') as names, count(*)::int as standbys,
       count(*) filter (where sync_state in ('sync', 'quorum'))::int as synchronous,
@@ -145,7 +145,7 @@ const asyncStandbyAdvice =
 const failoverLossAdvice =
   'A failover loses acknowledged commits that are not replicated yet: run a standby, and set synchronous_mode in Patroni, or synchronous_standby_names.'
 
-/** The setting of a session in the pool may differ from the server's setting. */
+/** Reads the setting of a session in the pool, because a proxy may drop the session's settings. */
 async function readCommitSetting(reader: PostgresReader): Promise<EngineSetting> {
   const [row] = (await selectSynchronousCommit(reader, {})) as readonly { readonly value?: string }[]
   const value = row?.value ?? 'unknown'

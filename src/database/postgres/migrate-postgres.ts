@@ -17,7 +17,7 @@ const dialect: MigrationDialect = {
   binaryText: sql`text collate "C"`,
   timestamp: sql`timestamptz`,
   amount: sql`bigint`,
-  // `json` keeps the order of an object's fields; `jsonb` does not.
+  // `json` preserves the order of an object's members; `jsonb` does not.
   json: sql`json`,
   milliseconds: (timestamp) => sql`cast(extract(epoch from ${timestamp}) * 1000 as bigint)`,
   rowAsJson: ({ plain, times, json }, replaced = {}) => {
@@ -87,10 +87,10 @@ type MigrateOptions = {
 }
 
 /**
- * Runs in one transaction. An advisory lock prevents processes that start simultaneously from migrating twice.
+ * Runs all migrations in one transaction. An advisory lock prevents concurrent migrations.
  *
  * @throws Error when the database has no tables of this service and `mustExist` is true, or a later version has
- *   migrated it
+ * migrated it
  */
 export async function migratePostgres(
   client: Client,
@@ -100,7 +100,8 @@ export async function migratePostgres(
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey])
-    // Row-level security also applies to the owner of the tables. Without this setting, a migration would see no rows.
+    // Row-level security also applies to the owner of the tables. Without `app.every_merchant`, a migration would see
+    // no rows.
     await client.query(`set local app.every_merchant = 'on'`)
     const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
     if (tables[0]?.name === null) {

@@ -6,14 +6,14 @@ const channel = 'payout_gateway_commits'
 
 const notifyIntervalMs = 10
 
-/** A process can die between its COMMIT and its NOTIFY, so watchers are also called at this interval. */
+/** A process can die between its COMMIT and its NOTIFY. Therefore watchers are also called at a fixed interval. */
 const fallbackPollMs = 2_000
 
 const reconnectDelayMs = 1_000
 
 export type Notifications = {
   readonly watch: (table: TableName, call: () => void) => () => void
-  /** The notified processes include this process. */
+  /** Notifies all processes, including this one. */
   readonly notify: (table: TableName) => void
   readonly close: () => Promise<void>
 }
@@ -21,8 +21,8 @@ export type Notifications = {
 type NotificationWatcher = { readonly table: TableName; readonly call: () => void }
 
 /**
- * Uses LISTEN and NOTIFY on a separate connection. NOTIFY is sent after the commit: a transaction with NOTIFY holds a
- * server-wide lock during COMMIT, so commits would wait for each other's sync.
+ * Uses LISTEN and NOTIFY on a separate connection. NOTIFY is sent after COMMIT, because a transaction with NOTIFY holds
+ * a server-wide lock during its COMMIT. Other commits would wait for the server-wide lock.
  */
 export function notifications(primary: PrimaryServer): Notifications {
   const watchers = new Set<NotificationWatcher>()
@@ -45,7 +45,7 @@ export function notifications(primary: PrimaryServer): Notifications {
   async function connect(): Promise<pg.Client | null> {
     const opened = primary.createClient({ keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
     let isLost = false
-    // A database client can report its end several times, but must reconnect only once.
+    // A database client can emit several events when the connection is lost, but must reconnect only once.
     const handleLoss = () => {
       if (isLost) return
       isLost = true

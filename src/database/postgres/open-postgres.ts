@@ -25,7 +25,7 @@ const primaryCheckIntervalMs = 5_000
  * Applies pending migrations. If the URL has several servers, follows the primary.
  *
  * @throws Error with the server and database, when the database cannot be opened, or when `mustBeDurable` is true and
- *   the server's settings can lose acknowledged commits
+ * the server's settings can lose acknowledged commits
  */
 export async function openPostgres(
   url: string,
@@ -57,13 +57,13 @@ export async function openPostgres(
       running.add(ended)
       return result
     },
-    // On PostgreSQL each merchant has its own write queue, and the merchant of the request is not known yet.
+    // Each merchant has its own write queue, but the merchant of the request is not known yet.
     requireQueueSpace: () => {},
     onBeforeBatch: () => {},
     // Any number of processes may write to PostgreSQL.
     takeOver: () => {},
     statistics: writer.statistics,
-    // On PostgreSQL, each query sees all earlier commits.
+    // A query on PostgreSQL sees all earlier commits.
     refresh: () => {},
     findPrimary,
     tableVersion: () => null,
@@ -136,7 +136,7 @@ async function prepareDatabase(
   }
 }
 
-/** Only the server's operator can change unsafe durability settings. */
+/** Only an operator of the server can change unsafe durability settings. */
 async function requireDurability(client: pg.Client, onUnsafe: (message: string) => void): Promise<void> {
   const { rows } = await client.query(
     `select string_agg(name || ' = off', ' and ' order by name) as settings from pg_settings
@@ -147,8 +147,8 @@ async function requireDurability(client: pg.Client, onUnsafe: (message: string) 
 }
 
 /**
- * Commits wait for the disk of the server and of each synchronous standby. A weaker setting of the server is
- * overridden, but the stricter setting `remote_apply` is kept.
+ * Commits must wait for the disk of the server and of each synchronous standby. The stricter setting `remote_apply` is
+ * kept.
  */
 export async function readSynchronousCommit(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
   const { rows } = await client.query(`select current_setting('synchronous_commit') as value`)

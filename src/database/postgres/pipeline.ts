@@ -23,11 +23,11 @@ export type StatementPipeline = Submittable & {
 }
 
 /**
- * Sends all steps with one Sync, in one round trip.
+ * Sends all steps in one round trip, with one Sync.
  *
- * Unless a transaction is open, the steps up to the Sync are one implicit transaction, and the server skips the steps
- * after a failed step. pg's own pipelining sends a Sync for each statement: the steps after a failed step would run
- * without the settings of row-level security.
+ * With one Sync, the server skips the steps after a failed step. Outside of a transaction, the steps are one implicit
+ * transaction. The package pg can also send a pipeline, but sends a Sync after each statement. If the step for
+ * row-level security failed, the later statements would run without row-level security.
  *
  * @param closed prepared statements to close first
  */
@@ -93,10 +93,7 @@ function addListeners(connection: Connection, listeners: Record<string, (message
   }
 }
 
-/**
- * Encodes the messages of PostgreSQL's protocol 3.0: the messages are Close; Parse, Describe, Bind and Execute of each
- * step; Sync. Writes one buffer, because writing many small buffers costs more than all other work of a payout.
- */
+/** Writes one buffer, because writing many small buffers takes longer than the rest of a payout. */
 function encodeMessages(steps: readonly PipelineStep[], closed: readonly string[]): Buffer {
   const messages = closed.map((name) => serialize.close({ type: 'S', name }))
   for (const { name, text, values } of steps) {

@@ -12,7 +12,7 @@ import { isConnectionLost, isTransient } from './postgres-errors.ts'
 export type SessionSettings = {
   readonly synchronousCommit: 'on' | 'remote_apply'
   readonly role: string | null
-  /** The pool of an inspection is read-only, because its server may be a standby. */
+  /** An inspection may connect to a standby, so the pool of an inspection is read-only. */
   readonly isReadOnly?: boolean
 }
 
@@ -21,7 +21,7 @@ export type PostgresPool = {
   readonly close: () => Promise<void>
 }
 
-/** `destroy` closes the connection instead of returning it to the pool. */
+/** `destroy` closes the connection. `release` returns the connection to the pool. */
 export type PooledConnection = {
   readonly send: SendStatements
   readonly release: () => void
@@ -44,12 +44,12 @@ export function postgresPool(
   const settings = [
     'timezone=UTC',
     'datestyle=ISO',
-    // The session overrides the server's setting `synchronous_commit`: with `off`, a crash loses acknowledged commits.
+    // The server's setting `synchronous_commit` may be `off`. With `synchronous_commit=off`, a crash would lose
+    // acknowledged commits.
     `synchronous_commit=${synchronousCommit}`,
-    // Every query finds its rows by a merchant's key, so plans for specific values are no better.
+    // Rows are always found by the merchant's key, so a generic plan is as good as a plan for specific parameters.
     'plan_cache_mode=force_generic_plan',
-    // The server may create a plan while a table is small. A plan for a small table would continue to scan the whole
-    // table after the table has grown.
+    // A plan that was created while a table was small would still scan the whole table after the table has grown.
     'enable_seqscan=off',
     ...(role === null ? [] : [`role=${role}`]),
     ...(isReadOnly ? ['default_transaction_read_only=on'] : []),
@@ -86,7 +86,7 @@ export function postgresPool(
   return {
     acquire: async () => {
       const client = await connect()
-      // An error of the connection is ignored here, because the next statement on the broken connection reports it.
+      // The next statement on the connection reports the error.
       const ignore = () => {}
       client.on('error', ignore)
       const connection = connections.get(client) ?? postgresConnection(client, describedStatements)

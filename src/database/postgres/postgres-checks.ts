@@ -9,8 +9,8 @@ import { sqlState } from './postgres-errors.ts'
 import { fenceName } from './write-fence.ts'
 
 /**
- * Finds damaged pages, indexes that differ from their tables (both with the extension amcheck), and rows that refer to
- * missing rows. Creates a missing extension in a transaction that is rolled back.
+ * Finds damaged pages and indexes that differ from their tables, with the extension amcheck. Also finds rows that refer
+ * to missing rows. If amcheck is missing, the check creates amcheck in a transaction that is rolled back.
  *
  * @param client a new client, which this function connects and closes
  */
@@ -90,8 +90,8 @@ async function findDamage(client: pg.Client): Promise<SelfCheck> {
 }
 
 /**
- * Compares the schema with the migrations, which must all be applied. Runs the migrations in a scratch schema of the
- * same server, because versions of PostgreSQL print definitions differently, and rolls them back. If the user may not
+ * Compares the schema with the migrations, which must all be applied. Versions of PostgreSQL print definitions
+ * differently, so the migrations run in a scratch schema of the same server and are rolled back. If the user may not
  * create a schema, or the server is a standby, `unchecked` is the reason.
  *
  * @param client a new client, which this function connects and closes
@@ -132,7 +132,7 @@ async function buildExpectedSchema(
   return readSchemaObjects(client, scratch)
 }
 
-/** Puts `schema` into `search_path`, so that definitions omit its name and can be compared. */
+/** With `schema` in `search_path`, definitions omit the schema's name and can be compared. */
 async function readSchemaObjects(client: pg.Client, schema: string): Promise<SchemaObject[]> {
   await client.query(`select set_config('search_path', quote_ident($1), true)`, [schema])
   const { rows } = await client.query<SchemaObject>(schemaObjectsSql)
@@ -150,8 +150,8 @@ const isOfExtensionSql = (catalogue: string, oid: string) =>
   `exists (select from pg_depend where classid = '${catalogue}'::regclass and objid = ${oid} and deptype = 'e')`
 
 /**
- * All objects in the first schema of `search_path` that can affect how rows are stored, read or checked. The definition
- * of a disabled trigger or foreign key, or of an invalid index, differs from the definition of an active one.
+ * All objects in the first schema of `search_path` that can affect how rows are stored, read or checked. A disabled
+ * trigger, a disabled foreign key and an invalid index have a different definition than an active object.
  */
 const schemaObjectsSql = `
   with relations as (

@@ -29,7 +29,7 @@ export type SendStatements = (
 
 export type PostgresConnection = {
   readonly send: SendStatements
-  /** Forgets the settings of row-level security, which ended with the previous transaction. */
+  /** The settings of row-level security end with a transaction, so the next statement must set them again. */
   readonly resetScope: () => void
 }
 
@@ -41,12 +41,12 @@ type DescribedStatement = PostgresStatement & {
 
 export type DescribedStatements = StatementCache<DescribedStatement>
 
-/** Each prepared statement uses memory of the server, so the limit applies to each connection. */
+/** The limit applies to each connection, because each prepared statement uses memory of the server. */
 export const maxPreparedProjections = 200
 
 /**
- * The audit uses no indexes, because an index may be damaged. Nested loops are off, because they would scan a table for
- * each row: until a table is analyzed, the server underestimates how many rows pass row-level security.
+ * The audit uses no indexes, because an index may be damaged. Nested loops are off, because without an index a nested
+ * loop scans a table for each row of another table.
  */
 export const fullScanSettings = Object.entries({
   seqscan: 'on',
@@ -58,9 +58,7 @@ export const fullScanSettings = Object.entries({
   .map(([method, value]) => `set_config('enable_${method}', '${value}', true)`)
   .join(', ')
 
-/**
- * The lock timeout is short, because other merchants need the connection of a waiting transaction, or share its batch.
- */
+/** The lock timeout is short, because other merchants wait for the connection or in the same batch. */
 const writeLockTimeoutMs = 500
 
 const controlSql: Readonly<Record<ControlStatement, string>> = {
@@ -77,24 +75,23 @@ const setScopeSql = `select set_config('app.merchant_id', $1, true), set_config(
   set_config('app.customer_id', $3, true)`
 
 /**
- * Generic plans are discarded at growing intervals. While a table is small and not analyzed, the planner may prefer an
- * index on the merchant to the index that finds the row. A plan with that index is slow once the table has grown.
+ * Generic plans are discarded at growing intervals. The planner can choose a wrong index while a table is small and not
+ * analyzed. A plan with a wrong index becomes slow when the table grows.
  */
 const initialPlanLifetimeMs = 250
 const maxPlanLifetimeMs = 60_000
 
 /**
- * The server's statement timeout is shorter than this response timeout. If there is no response after this time, the
- * network has failed silently.
+ * The response timeout is longer than the server's statement timeout. If the server does not respond within
+ * `responseTimeoutMs`, the network has failed silently.
  */
 const responseTimeoutMs = 60_000
 
 type ScopeSettings = { readonly merchantId: string; readonly everyMerchant: 'on' | 'off'; readonly customerId: string }
 
 /**
- * Prepares each query once. Before a query on merchants' tables, in the same round trip, sets the merchant for
- * row-level security from the query's parameter `merchantId`. `Query.scope` determines the settings, so no query
- * depends on the settings of an earlier query.
+ * Prepares each query once. If a query needs other settings of row-level security than the previous query, the settings
+ * are sent in the same round trip. `Query.scope` and the parameter `merchantId` determine the settings.
  */
 export function postgresConnection(client: Client, statements: DescribedStatements): PostgresConnection {
   const prepared = new Set<string>()
@@ -117,8 +114,8 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
       return await pipeline.results
     } finally {
       clearTimeout(timeout)
-      // Names of prepared statements are added after the pipeline has ended, because adding a name may evict a
-      // statement of the pipeline.
+      // Adding the name of a prepared statement can evict a statement that the pipeline still uses. Names are therefore
+      // added after the pipeline has ended.
       for (const name of pipeline.preparedNames()) {
         if (isProjectionName(name)) preparedProjections.set(name, true)
         else prepared.add(name)
@@ -187,8 +184,8 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
         itemSteps.push(steps.length)
         steps.push(step(statement.name, statement.sql, encodeParameters(statement, item), statement.toRow))
       }
-      // DISCARD PLANS is last, because before BEGIN it would open an implicit transaction. DISCARD PLANS is not sent
-      // after COMMIT, because its failure would look like a failed COMMIT.
+      // DISCARD PLANS is the last step, because before BEGIN it would open an implicit transaction. DISCARD PLANS is
+      // not sent after COMMIT, because a failure would look like a failed COMMIT.
       if (performance.now() > plansExpireAt && items.at(-1) !== 'commit') {
         steps.push(step('discardPlans', 'discard plans', [], null))
         planLifetimeMs = Math.min(2 * planLifetimeMs, maxPlanLifetimeMs)
@@ -213,8 +210,8 @@ function isProjectionName(name: string): boolean {
 /**
  * Returns `null` if the settings need no change.
  *
- * A query without merchants' tables (`merchant-scope.ts` verifies this) keeps the previous query's merchant, to save
- * statements. If the previous query was across merchants, its access to all merchants is revoked.
+ * A query that reads no table of merchants (checked by `merchant-scope.ts`) keeps the current merchant, which saves a
+ * statement. Access to all merchants is never kept for the next query.
  */
 function scopeSettingsFor(
   scope: QueryScope,
@@ -250,7 +247,7 @@ function encodeParameters(
   )
 }
 
-/** The server reports no table for the columns of a UNION. Our UNIONs combine only table columns. */
+/** For columns of a UNION, the server reports no table. All columns of the UNIONs in this program are table columns. */
 function rowFieldOf({ node }: Query, { name, dataTypeID, tableID }: FieldDef): RowField {
   const isCompound = 'setOperations' in node && node.setOperations !== undefined
   return { name, dataTypeID, isColumn: isCompound || tableID !== 0 }

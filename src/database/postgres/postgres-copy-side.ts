@@ -17,8 +17,8 @@ import { exemptFromFence, fenceTables, unfenceTables } from './write-fence.ts'
 const copyLockKey = 7_230_417_057
 
 /**
- * Creating the write fence waits for running transactions, and later transactions wait for the fence. An attempt to
- * create the fence therefore ends early and is repeated.
+ * The write fence waits for running transactions, and new transactions wait for the write fence. Therefore an attempt
+ * to create the write fence ends after `fenceLockTimeoutMs`, and is repeated.
  */
 const fenceLockTimeoutMs = 2_000
 const maxFenceAttempts = 30
@@ -100,8 +100,8 @@ export async function postgresCopySide(url: string): Promise<CopySide> {
       inserts.set(table.name, text)
       const values = table.columns.map(({ kind }, i) => rows.map((row) => encodeValue(kind, row[i] ?? null)))
       await inTransaction(async () => {
-        // Only the commit of the marker that ends the copy waits for the disk. The commit of that marker makes all
-        // earlier commits durable.
+        // The commits of copied rows do not wait for the disk. The commit that ends the copy waits for the disk, and
+        // makes all earlier commits durable.
         await client.query('set local synchronous_commit = off')
         await client.query({ name: `copy ${table.name}`, text, values })
         await client.query('update database_copies set progress = $1', [JSON.stringify(progress)])
@@ -162,8 +162,8 @@ function insertSql(client: pg.Client, { name, columns }: CopiedTable): string {
 }
 
 /**
- * Reads with a cursor, so that the server sorts at most once. The server sends a batch while the caller uses the
- * previous batch.
+ * Uses a cursor, so that the server sorts at most once. While the caller uses a batch, the server already sends the
+ * next batch.
  */
 async function* readRows(
   client: pg.Client,
@@ -210,7 +210,9 @@ async function fetchRows(client: pg.Client, columns: readonly CopiedColumn[], li
 
 const rawTypes = { getTypeParser: () => (text: string) => text } as unknown as NonNullable<QueryArrayConfig['types']>
 
-/** Converts a time like `isoTime`, but keeps digits beyond milliseconds, so that a comparison finds them. */
+/**
+ * Converts a time like `isoTime`, but keeps digits beyond milliseconds, so that the comparison of databases finds them.
+ */
 function exactTime(text: string): string {
   const [, beyond = ''] = /\.\d{3}(\d+)\+00/.exec(text) ?? []
   return beyond === '' ? isoTime(text) : isoTime(text).replace('Z', `${beyond}Z`)
@@ -233,7 +235,7 @@ const keySql = `select attname as name from pg_constraint cross join unnest(conk
   where contype = 'p' and conrelid = to_regclass(quote_ident($1)) order by place`
 
 async function readMarker(client: pg.Client): Promise<CopyMarker | null> {
-  // An earlier version had no table `database_copies`.
+  // Earlier versions have no table `database_copies`.
   const { rows: tables } = await client.query(`select to_regclass('database_copies') as name`)
   if (tables[0].name === null) return null
   const { rows } = await client.query({

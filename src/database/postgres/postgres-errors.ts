@@ -2,7 +2,7 @@ import { DomainError, unavailable } from '../../core/errors.ts'
 import { fencedMessage } from '../copy/copy-side.ts'
 import { ConflictError } from '../database.ts'
 
-/** PostgreSQL's error codes have five characters, of which the first two are the class. */
+/** PostgreSQL's error codes (SQLSTATE) have five characters. */
 export function sqlState(error: unknown): string | null {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
@@ -25,20 +25,17 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** A server is also unusable if it is read-only because another server has become the primary. */
+/** A connection to a read-only server is also unusable, because another server has become the primary. */
 export function isConnectionUnusable(error: unknown): boolean {
   return isConnectionLost(error) || sqlState(error) === '25006'
 }
 
-/**
- * After a transient error, the server may be out of connections, disk or memory, a timeout may have expired, or another
- * server may have become the primary.
- */
+/** The server lacks connections, disk or memory, a timeout has expired, or another server has become the primary. */
 export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
 }
 
-/** The error code is in PostgreSQL's class of operator interventions (57). */
+/** This error code is in PostgreSQL's class 57 (operator intervention). */
 export const fencedState = '57M01'
 
 export function unavailableIfTransient(error: unknown): unknown {

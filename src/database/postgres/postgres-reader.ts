@@ -10,12 +10,12 @@ export type PostgresReader = Pick<Database, 'execute' | 'snapshot'>
 
 type QueuedRead = BoundQuery & { readonly resolve: (rows: never[]) => void; readonly reject: (error: unknown) => void }
 
-/** The maximum limits the latency of reads, because all queries of a round trip get their results together. */
+/** Limits the latency of reads, because all queries of a round trip get their results together. */
 const maxReadsPerRoundTrip = 16
 
 /**
- * Queries of one merchant in one event-loop iteration share a connection and a round trip. A query whose connection is
- * lost is retried once on another connection.
+ * Queries of one merchant in one event-loop iteration share a connection and a round trip. If the connection is lost,
+ * the queries are retried once on another connection.
  */
 export function postgresReader(pool: PostgresPool): PostgresReader {
   let queues = new Map<unknown, QueuedRead[]>()
@@ -44,7 +44,7 @@ export function postgresReader(pool: PostgresPool): PostgresReader {
       const rows = await run(reads)
       for (const [i, { resolve }] of reads.entries()) resolve(rows[i] as never[])
     } catch (error) {
-      // A failed query fails its whole round trip, so each query runs again alone.
+      // One failed query fails all queries of the round trip, so each query is run again alone.
       if (reads.length > 1) for (const read of reads) settleReads([read])
       else if (isConnectionLost(error) && !isRetry) settleReads(reads, true)
       else reads[0]?.reject(unavailableIfTransient(error))

@@ -29,15 +29,15 @@ const initialBackoffMs = 4
 const maxBackoffMs = 250
 
 /**
- * A transaction that waits too long for a lock fails and is retried. Until the retry, other transactions can use the
- * connection.
+ * A transaction that waits too long for a lock fails and is retried later. Until the retry, other transactions can use
+ * the connection.
  */
 const begin: readonly ControlStatement[] = ['begin', 'lockTimeout']
 
-/** The maximum batch size limits the latency of writes after a burst. */
+/** Limits the latency of writes after a burst. */
 const maxBatchSize = 64
 
-/** The limit leaves space in the queue for other merchants while one merchant's rows are locked. */
+/** While the rows of a merchant are locked, the writes of this merchant can fill at most half of the queue. */
 const maxQueuedPerMerchant = maxQueuedWrites / 2
 
 export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
@@ -48,17 +48,19 @@ type MerchantWrite = QueuedWrite & { readonly merchantId: string }
  * Transactions are READ COMMITTED. Isolation comes from the statements: conditional updates, unique keys, and `select …
  * for update` on the rows that an operation depends on.
  *
- * A write takes one of three paths:
- * - **Concurrent batch**, for writes that are `Batchable`: writes of many merchants run at the same time in one
- * transaction, so that each round trip carries the statements of all of them. If the batch fails, its writes move to
- * the serial queues of their merchants.
- * - **Serial batch**, for other writes of one merchant. Writes of one merchant would wait for each other anyway,
- * because each locks the merchant's sequence until COMMIT. The writes that arrive while a batch runs form the next
- * batch, and run one after another. If the batch fails, each of its writes runs alone.
- * - **Alone**: retried after conflicts up to `maxAttempts` times, and after lock timeouts until its deadline.
+ * A concurrent batch runs `Batchable` writes of many merchants concurrently in one transaction, so that one round trip
+ * contains statements of many writes. If a concurrent batch fails, each write moves to the serial queue of its
+ * merchant.
  *
- * A write whose connection breaks is not retried but rejected with UNAVAILABLE. If the connection breaks during COMMIT,
- * the write may be stored.
+ * A serial batch runs other writes of one merchant one after another in one transaction. Each write locks the
+ * merchant's sequence until COMMIT, so concurrent transactions would only wait. If a serial batch fails, each write
+ * runs alone.
+ *
+ * A write that runs alone is retried after conflicts up to `maxAttempts` times, and after lock timeouts until its
+ * deadline.
+ *
+ * A write whose connection breaks is rejected with UNAVAILABLE, and not retried. If the connection breaks during
+ * COMMIT, the write may be stored.
  *
  * @param notifyChange called after COMMIT for each watched table that the transaction changed
  * @param onFatal called when a callback throws
@@ -78,14 +80,17 @@ export function postgresWriter(
   },
 ): PostgresWriter {
   const { report, settle, counts } = groupCommit({ onCommitted, onFatal })
-  /** Retries after a lock timeout use at most half of the pool, so that locked rows never block other merchants. */
+  /**
+   * Retries after a lock timeout use at most half of the pool. The other half of the pool serves merchants without
+   * locked rows.
+   */
   const maxLockRetries = Math.max(1, Math.floor(connections / 2))
   let lockRetries = 0
   const serialQueues = new Map<string, MerchantWrite[]>()
   let seriallyQueued = 0
   /**
-   * Counts unfinished writes of failed concurrent batches by merchant. Until those writes end, the merchant joins no
-   * concurrent batch.
+   * Number of unfinished writes from failed concurrent batches, by merchant. While a merchant has such unfinished
+   * writes, the merchant joins no concurrent batch.
    */
   const isolated = new Map<string, number>()
   const batcher = writeBatcher<MerchantWrite & BatchableWrite>(maxBatchSize, runConcurrentBatch)
@@ -199,15 +204,14 @@ export function postgresWriter(
   }
 
   /**
-   * If one merchant waited for a lock, the whole batch would wait (head-of-line blocking). `lock_timeout` therefore
-   * fails a waiting batch early.
+   * If one write waits for a lock, all writes of the batch wait (head-of-line blocking). `lock_timeout` therefore fails
+   * the batch early.
    */
   async function runConcurrentBatch(batch: readonly MerchantWrite[]): Promise<void> {
     await commitBatch(batch, {
       run: async (tx, deferred) => {
         const running = batch.map((write) => runInBatch(write, tx, { deferred, isConcurrent: true }))
-        // After a failed write, the other writes of the batch still use the transaction, so they must end before it is
-        // rolled back.
+        // The other writes of the batch still use the transaction, so all writes must end before the rollback.
         await Promise.allSettled(running)
         return Promise.all(running)
       },
@@ -266,15 +270,15 @@ async function runInBatch(
     if (isRead(query)) return tx.execute(query, params)
     if (!returnsRows(query)) hasWritten = true
     pendingStatements++
-    // If a statement with RETURNING returns no row, it changed nothing. For example, a debit above the balance returns
-    // no row.
+    // A statement with RETURNING that returns no row has changed nothing, for example a debit above the balance.
     return mapMaybe(tx.execute<never>(query, params), (rows) => {
       pendingStatements--
       if (rows.length > 0) hasWritten = true
       return rows
     })
   }
-  // In a concurrent batch, other writes may already depend on the new value when this write fails.
+  // In a concurrent batch, other writes may already use the new value, so only a rollback of the batch can undo the
+  // value.
   const update: DeferredValues['update'] = (name, how) => {
     hasWritten = true
     return deferred.update(name, how)
@@ -284,8 +288,8 @@ async function runInBatch(
     const own = { execute, deferred: isConcurrent ? { ...deferred, update } : deferred }
     return { result: await runGuarded(own as unknown as Tx, operation) }
   } catch (error) {
-    // Changed rows need a rollback, and a failed statement has aborted the transaction on the server. A statement that
-    // the operation did not await may still change a row.
+    // The batch must be rolled back if the operation has changed rows, or if a statement has failed. A statement that
+    // was not awaited may still change a row.
     if (!(error instanceof DomainError) || hasWritten || pendingStatements > 0) throw error
     if (!isConcurrent) deferred.undo()
     return { error }

@@ -11,8 +11,8 @@ import { followPrimary } from './failover.ts'
 import { grantToServiceRole } from './row-security.ts'
 
 /**
- * Restores a dump into an empty database, in one transaction. The login role becomes the owner of all objects. If the
- * inspection fails, all objects are dropped again.
+ * Restores a dump into an empty database, in one transaction. The login role becomes the owner of all objects. If
+ * `inspect` throws, all objects are dropped.
  *
  * @throws Error like `restoreDatabase`
  */
@@ -33,7 +33,7 @@ export async function restorePostgres({ url, backup, canReplace, inspect }: Rest
     await restoreInto(server, backup)
     try {
       await grantToServiceRole(client)
-      // A dump lacks the statistics that the planner needs for a large audit.
+      // A dump contains no planner statistics, which a large audit needs.
       await client.query('analyze')
       await inspect(url)
     } catch (error) {
@@ -74,13 +74,13 @@ async function requireEmptyDatabase(client: pg.Client, name: string): Promise<vo
   if (relation !== null) throw new Error(`${name} is not empty: it has ${relation}. ${emptyDatabaseAdvice}`)
 }
 
-/** Relations that PostgreSQL or an extension created are ignored. */
+/** Ignores relations of PostgreSQL and of extensions. */
 export async function findOwnRelation(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(`${ownRelationsSql} limit 1`)
   return rows[0]?.name ?? null
 }
 
-/** Drops all restored objects, so that no service starts on a rejected backup. */
+/** Drops all restored objects, so that no service can use a rejected backup. */
 const dropAllSql = `do $$ declare made record; begin
     for made in ${ownRelationsSql} and relkind in ('r', 'p', 'v', 'm') loop
       execute format('drop %s if exists %s cascade',
@@ -105,7 +105,7 @@ async function restoreInto(server: ServerTarget, backup: string): Promise<void> 
   }
 }
 
-/** The service needs no extension, and only a superuser may create some extensions. */
+/** The service needs no extension, and some extensions can be created only by a superuser. */
 async function listWithoutExtensions(backup: string): Promise<string> {
   const parts: Buffer[] = []
   await runTool('pg_restore', ['--list', backup], (bytes) => void parts.push(bytes))

@@ -4,17 +4,17 @@ import type { CustomerTable } from '../customer-tables.ts'
 import { customerTables } from '../customer-tables.ts'
 import { camelCase, snakeCase } from '../tables.ts'
 
-/** Sessions assume the role `payout_gateway` if the login role bypasses row-level security. */
+/** If the login role bypasses row-level security, sessions assume the role `payout_gateway`. */
 const serviceRole = 'payout_gateway'
 
-/** A row is visible if the session's settings contain its merchant or allow all merchants. */
+/** A session can see a row if the session's settings contain the row's merchant or allow all merchants. */
 const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid
   or current_setting('app.every_merchant', true) = 'on'`
 
 /**
- * Returns a condition that applies in addition to the merchant's policy. In customer scope, the condition allows rows
- * with the customer's id, or no rows if `customer-tables.ts` does not declare the table. Returns `null` for tables that
- * only query rewriting restricts, because a policy would need a lookup for each row.
+ * Returns the condition of the restrictive policy for customer scope. The policy permits rows with the customer's id.
+ * If `customer-tables.ts` does not declare the table, the policy permits no rows. Returns `null` if the policy would
+ * need a lookup for each row, so that only query rewriting restricts the table.
  */
 function customerPolicySql(table: string): string | null {
   const rows = (customerTables as Readonly<Record<string, CustomerTable>>)[camelCase(table)]?.rows
@@ -27,9 +27,8 @@ function customerPolicySql(table: string): string | null {
 type MerchantTable = { readonly name: string; readonly isSecured: boolean; readonly customerPolicy: string | null }
 
 /**
- * Enables row-level security, also for the owner of the tables. Whenever a database is opened, its customer policies
- * are updated to this version's declaration. The SQL comment of a policy contains its condition, so that a change is
- * detected.
+ * Enables row-level security, also for the owner of the tables. When a database is opened, policies for customers are
+ * replaced if the declaration has changed. To detect a change, the SQL comment of a policy contains its condition.
  */
 export async function secureRows(client: Client): Promise<void> {
   const { rows } = await client.query<MerchantTable>(`
@@ -58,7 +57,6 @@ async function secureTable(client: Client, { name, isSecured, customerPolicy }: 
   await client.query(`comment on policy one_customer on ${table} is ${client.escapeLiteral(expected)}`)
 }
 
-/** Creates the service's role if it is missing, and grants it all tables. */
 export async function grantToServiceRole(client: Client): Promise<void> {
   if (!(await hasRowSecurityBypass(client))) return
   await client.query(`do $$ begin
@@ -71,7 +69,6 @@ export async function grantToServiceRole(client: Client): Promise<void> {
   exception when undefined_object or insufficient_privilege then null; end $$`)
 }
 
-/** A superuser and a role with BYPASSRLS bypass row-level security. */
 async function hasRowSecurityBypass(client: Client): Promise<boolean> {
   const { rows } = await client.query(
     `select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`,
@@ -97,7 +94,7 @@ export async function requireAllRowsVisible(client: Client): Promise<void> {
 }
 
 /**
- * Returns the role that sessions must assume for row-level security to apply; `null` if it applies to the login role.
+ * Returns the role that sessions must assume, or `null` if row-level security already applies to the login role.
  *
  * @param onWarning called if the role cannot be assumed, so that only the queries separate merchants
  */

@@ -11,18 +11,21 @@ import { isConnectionLost, isConnectionUnusable } from './postgres-errors.ts'
 /** BEGIN is sent with the first statement. */
 export type Transaction = Reader & {
   /**
-   * A read-write transaction that only read also waits for the synchronous standbys: it may return a stored result,
-   * which a failover must not lose.
+   * A transaction without writes also waits for the synchronous standbys. A transaction without writes may return the
+   * result of an earlier write, which a failover must not lose.
    *
    * @throws DomainError UNAVAILABLE when it is unknown whether the commit is stored or would survive a failover
    */
   readonly commit: () => Promise<void>
-  /** Returns the cause of the rollback: a statement's error, even if the operation caught it, or else `error`. */
+  /**
+   * Rolls back, and returns the error for the caller. If a statement has failed, returns the statement's error, even if
+   * the operation caught the error.
+   */
   readonly rollBack: (error: unknown) => Promise<unknown>
 }
 
 type QueuedStatement = BoundQuery & {
-  /** If the operation awaits the rows, the statement cannot be deferred. */
+  /** If the operation awaits the rows, the statement must be sent immediately. */
   readonly isAwaited: boolean
   readonly resolve: (rows: never[]) => void
   readonly reject: (error: unknown) => void
@@ -31,8 +34,8 @@ type QueuedStatement = BoundQuery & {
 const maxUnsentStatements = 500
 
 /**
- * Concurrent statements of an operation are sent together, with BEGIN before the first statement. A write without
- * RETURNING returns no rows, so it resolves immediately and is sent with the next statement, or else with COMMIT. If a
+ * Concurrent statements of an operation are sent together. A write without RETURNING returns no rows, so its promise
+ * resolves immediately. A write without RETURNING is sent later, with the next statement or with COMMIT. If the
  * deferred write fails, the transaction fails.
  */
 export function openTransaction(pool: PostgresPool, begin: readonly ControlStatement[]): Transaction {
@@ -42,7 +45,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
   let failure: { readonly error: unknown } | null = null
   let isOver = false
   let hasWritten = false
-  // Other processes' changes of shared data apply from the next transaction on.
+  // Within a transaction, changes of shared data by other processes are not visible.
   const sharedResults = sharedQueryCache<Promise<unknown[]>>()
 
   async function execute<Result>(query: Query, params: object): Promise<Result[]> {
@@ -68,10 +71,9 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
 
   async function sendQueued(): Promise<void> {
     do {
-      // The operation runs in microtasks until it awaits a statement, so all its concurrent statements are now in the
-      // queue.
+      // Waits until the operation has queued all its concurrent statements.
       await new Promise((resolve) => setImmediate(resolve))
-      // The statements' own promises report the error.
+      // The promises of the statements report the error.
       await send().catch(() => {})
     } while (queue.some(({ isAwaited }) => isAwaited))
     sending = null
@@ -116,7 +118,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
     throw unknownOutcome(new Error('the wait for a synchronous standby was cancelled'))
   }
 
-  /** The COMMIT of a transaction that wrote nothing does not wait for standbys. */
+  /** The COMMIT of a transaction without writes waits for standbys only after the statement `replicate`. */
   function mustReplicate(): boolean {
     return begin.includes('begin') && !hasWritten
   }

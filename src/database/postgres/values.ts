@@ -19,13 +19,16 @@ export const typeOids = {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Replaces a string that is not a UUID, which PostgreSQL would reject. No row has this id. */
+/**
+ * A string that is not a UUID is replaced by the nil UUID, which no row has. PostgreSQL would reject a string that is
+ * not a UUID.
+ */
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Encodes a value in PostgreSQL's text format.
  *
- * @param type OID of the type that PostgreSQL expects
+ * @param type OID of the expected type
  */
 export function encodeParameter(
   { name, isList, isCompared }: PostgresParameter,
@@ -45,8 +48,8 @@ function encodeArray(items: readonly unknown[], type: number): string {
 }
 
 /**
- * The decoded row equals the object that SQLite would return. Generated code is faster than a loop. All names in the
- * generated code are columns of our own queries.
+ * Decoded rows equal the rows of SQLite. Rows are decoded by generated code, because a loop is slower. The generated
+ * code contains only column names of this program's queries, never input.
  */
 export function createRowDecoder(fields: readonly RowField[]): (values: (string | null)[]) => unknown {
   const properties = fields.map((field, i) => {
@@ -83,7 +86,7 @@ const decodersByType: Readonly<Record<number, keyof typeof decoders>> = {
 }
 
 function decoderOf({ dataTypeID, isColumn }: RowField): keyof typeof decoders | null {
-  // As on SQLite, integer expressions are bigints, because they can exceed the range of a number.
+  // An integer expression is decoded to a bigint, as on SQLite, because its value can exceed the range of a number.
   if (isColumn && dataTypeID === typeOids.integer) return 'Number'
   return decodersByType[dataTypeID] ?? null
 }
@@ -95,7 +98,7 @@ export function isoTime(text: string): string {
   return `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
 }
 
-/** A sum of amounts has the type numeric. A value that is not an integer stays a string. */
+/** A sum of amounts has the type numeric. A number with decimal places stays a string. */
 function integerOrText(text: string): bigint | string {
   return /^-?\d+$/.test(text) ? BigInt(text) : text
 }

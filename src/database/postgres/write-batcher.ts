@@ -2,7 +2,7 @@ import type { Batchable } from '../database.ts'
 
 export type BatchableWrite = { readonly merchantId: string; readonly batchable: Batchable }
 
-/** While the server runs the statements of one batch, this process can run the operations of another batch. */
+/** While the server runs one batch, this process can prepare other batches. */
 const maxConcurrentBatches = 4
 
 export type WriteBatcher<Write extends BatchableWrite> = {
@@ -13,11 +13,11 @@ export type WriteBatcher<Write extends BatchableWrite> = {
 
 /**
  * Collects batchable writes of all merchants, and calls `runBatch` with at most `maxBatchSize` writes. A batch contains
- * the writes that arrived in one event-loop iteration, or while `maxConcurrentBatches` batches were running.
+ * the writes of one event-loop iteration. While `maxConcurrentBatches` batches run, further writes are collected.
  *
- * - A merchant is in at most one running batch, because a second batch would wait for the locks of the first.
- * - Fairness: a batch contains a second write of a merchant only after one write of each merchant.
- * - A batch is sorted by merchant, so that all processes lock rows in the same order and do not deadlock.
+ * A merchant is in at most one running batch, because another batch would wait for the merchant's locks. Each merchant
+ * gets one write in a batch before any merchant gets a second write (fairness). A batch is sorted by merchant, so that
+ * all processes lock rows in the same order and do not deadlock.
  */
 export function writeBatcher<Write extends BatchableWrite>(
   maxBatchSize: number,

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { fencedState } from './postgres-errors.ts'
 
-/** Only a session with the setting `app.copying` may write to a fenced database. */
+/** Only sessions with the setting `app.copying` may write to a fenced database. */
 const exemptSetting = 'app.copying'
 
-/** The schema check ignores the fence's function and its triggers. */
+/** The schema check ignores the function and the triggers of the fence. */
 export const fenceName = 'copy_fence'
 
 const functionSql = `create or replace function ${fenceName}() returns trigger language plpgsql as $fence$
@@ -16,8 +16,8 @@ const functionSql = `create or replace function ${fenceName}() returns trigger l
   end $fence$`
 
 /**
- * Creates triggers that reject the writes of every process, of any version, once this transaction has committed.
- * Creating a trigger waits for the transactions that have written to its table.
+ * Creates triggers that reject the writes of other processes, even of other versions, after this transaction is
+ * committed. Creating the triggers waits for transactions that have written to the tables.
  */
 export async function fenceTables(client: pg.Client, tables: readonly string[]): Promise<void> {
   await client.query(functionSql)
