@@ -9,7 +9,6 @@ type Sums = { readonly payoutCount: number; readonly amount: bigint }
 
 export type DailySum = Pick<StatisticsChange, 'day' | 'assetCode' | 'status'> & Sums
 
-/** The payouts that were created in a period. */
 export type CreatedSum = Pick<StatisticsChange, 'assetCode'> & Sums
 
 /** `fee` is in units of 10⁻⁸. */
@@ -68,8 +67,8 @@ function withAmount<Row extends SummedRow>({ amountUnits, amountRest, payoutCoun
 export type Coverage = {
   readonly uncountedEvents: number
   /**
-   * False while the history is counted after an upgrade or a rebuild. Then balances are wrong, because the earliest
-   * events are counted first.
+   * `isCaughtUp` is false while the service still counts old events, after an upgrade or a rebuild. The balances are
+   * wrong while `isCaughtUp` is false.
    */
   readonly isCaughtUp: boolean
 }

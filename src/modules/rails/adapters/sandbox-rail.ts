@@ -98,7 +98,9 @@ export const sandboxRail: Rail = {
   },
 }
 
-/** Accounts that are not sandbox accounts reach the sandbox rail only by a route, and are paid immediately. */
+/**
+ * A route can send accounts that are not sandbox accounts to the sandbox rail, which pays these accounts immediately.
+ */
 function behaviourOf({ recipient }: PaymentInstruction): SandboxBehaviour {
   return behaviours[parseSandboxAccount(recipient.accountNumber) ?? '00']
 }

@@ -21,8 +21,8 @@ import type { Throttle } from './throttle.ts'
 const pollIntervalMs = 1_000
 
 /**
- * A shutdown waits at most three seconds for delivery attempts in flight. The next process repeats delivery attempts
- * whose outcome was not recorded.
+ * At shutdown, the dispatcher waits three seconds for the delivery attempts in flight. If the outcome of an attempt was
+ * not recorded, the next process repeats the attempt.
  */
 const drainTimeoutMs = 3_000
 

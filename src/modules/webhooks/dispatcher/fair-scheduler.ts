@@ -30,10 +30,7 @@ type ScheduledMerchant = {
 
 export function createFairScheduler(throttle: Throttle): FairScheduler {
   const ready = new Set<ScheduledMerchant>()
-  /**
-   * Merchants that wait because the process has reached the limit for unhealthy endpoints, in the order of their
-   * waiting.
-   */
+  /** Merchants whose attempt could not start because of the limit for unhealthy endpoints, first come, first served. */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
   let unhealthyInFlight = 0
@@ -83,8 +80,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
   }
 
   /**
-   * Gives freed capacity to waiting merchants first, so that the merchant that freed the capacity does not use it
-   * again.
+   * Waiting merchants come first, so that the merchant whose attempt has ended does not take the free capacity again.
    */
   function wakeRejectedMerchants(): void {
     for (const merchant of rejected) {

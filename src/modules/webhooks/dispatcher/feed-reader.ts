@@ -11,12 +11,12 @@ import type { DeliveryQueue } from './queue.ts'
 import { maxOpen } from './queue.ts'
 import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
-/** The larger batch size applies while the endpoint receives fewer than one event in eight. */
+/** If fewer than one event in eight has a type that the endpoint receives, the larger batch size applies. */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
 /**
- * The maximum number of events between cursor and read position. If the process dies, the events after the cursor are
- * sent again.
+ * The maximum number of events between the cursor and the read position. If the process dies, these events are sent
+ * again.
  */
 const maxReadAhead = 1_000
 
@@ -77,8 +77,8 @@ export type FeedReader = {
   readonly isBehind: () => boolean
   readonly read: () => Promise<boolean>
   /**
-   * Each event up to the cursor was attempted, is stored as waiting, or has a type to which the endpoint does not
-   * subscribe.
+   * Every event up to the cursor either was attempted, is stored as waiting, or has a type that the endpoint does not
+   * receive.
    */
   readonly cursor: () => number
 }
