@@ -64,7 +64,7 @@ export type TracerOptions = {
 }
 
 /**
- * OTLP exports run in the background. If the collector is down or slow, spans are lost, with no other effect.
+ * Exports spans in the background. If the collector is down or slow, spans are lost.
  *
  * @returns the tracer, and `end`, which exports the remaining spans within two seconds
  */

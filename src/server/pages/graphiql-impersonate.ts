@@ -1,7 +1,9 @@
 export const impersonationField =
   '<label title="Uses a client token, created with your key, that can access only this customer">acting as <input id="acting" list="acting-customers" placeholder="the merchant" autocomplete="off" spellcheck="false"><datalist id="acting-customers"></datalist></label>'
 
-/** Replaces the API key of GraphiQL's requests with a client token while a customer is chosen. */
+/**
+ * If the user has chosen a customer, GraphiQL's requests have a client token of that customer instead of the API key.
+ */
 export const impersonationScript = `
 const acting = { key: null, customer: '', name: '', token: null, until: 0, loaded: null, choosing: null }
 const send = window.fetch.bind(window)

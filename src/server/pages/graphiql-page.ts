@@ -9,7 +9,7 @@ export type BuiltPage = { readonly precompressed: Precompressed; readonly script
 
 type PageTabs = readonly { readonly variables?: string; readonly headers?: string }[]
 
-// Overrides an offset of GraphiQL's drag library that would move a focused tab away from the pointer.
+// GraphiQL's drag library adds an offset that moves a focused tab away from the pointer.
 const styleOverrides = `
 /* For screen readers only. */
 main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
@@ -78,7 +78,7 @@ function graphiqlScript(tabs: PageTabs): string {
   const options = {
     title: `<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a>${impersonationField}</nav>`,
     logo: ' ',
-    // If GraphiQL used GET, a subscription's query would be in access logs, and limited by the length of a URL.
+    // With GET, the query of a subscription would be in access logs, and a URL has a maximum length.
     method: 'POST',
     defaultEditorToolsVisibility: tabs.some(({ variables }) => variables) ? 'variables' : 'headers',
     defaultTabs: tabs,
