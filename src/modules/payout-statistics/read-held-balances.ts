@@ -8,8 +8,7 @@ import { balanceChangesSince } from './repository.ts'
 export type HeldBalances = { readonly assetCode: string; readonly balances: readonly bigint[] }
 
 /**
- * Returns the sum of the balances of all wallets of all merchants for each asset. The cost does not depend on the
- * number of wallets or transfers.
+ * Returns the sum of the balances of all wallets of all merchants for each asset.
  *
  * @param days consecutive days in UTC, such as `2026-03-01`
  */

@@ -18,10 +18,6 @@ export type CorridorSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrenc
 /** Days in UTC, for example `2026-03-01`; `from` and `through` are inclusive. */
 type DayRange = { readonly from: string; readonly through: string }
 
-/**
- * The cost of reading statistics depends on the number of merchants and days with payouts, not on the number of
- * payouts.
- */
 export async function readDailyStatistics({ db }: Service, range: DayRange): Promise<readonly DailySum[]> {
   const sums: DailySum[] = []
   for await (const merchantIds of iterateMerchantIds(db))

@@ -175,7 +175,6 @@ export const statisticsByCorridor = query((p: Params<DayRange>) =>
   ),
 )
 
-/** Sums the changes of several merchants by day and asset. */
 export const balanceChangesSince = query((p: Params<{ merchantIds: readonly string[]; from: string }>) =>
   acrossMerchants(
     selectFrom('dailyBalanceChanges')

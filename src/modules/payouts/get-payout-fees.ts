@@ -27,10 +27,8 @@ export type PayoutFees = Pick<Quote, 'exchangeRate' | 'amountFiat' | 'fee'> & {
 }
 
 /**
- * Computing payout fees requires neither a wallet nor a balance.
- *
  * @throws DomainError, the first that applies: INVALID_INPUT, RATE_UNAVAILABLE, INVALID_INPUT (an amount too small to
- * pay out)
+ *   pay out)
  */
 export async function getPayoutFees(context: Context, input: z.input<typeof PayoutFeesInput>): Promise<PayoutFees> {
   const request = parseInput(PayoutFeesInput, input, missingCurrencies(input))

@@ -95,7 +95,6 @@ type Settlement = {
 
 export const stateBySettledStatus = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED', RETURNED: 'RETURNED' } as const
 
-/** Settlements by operators, by banks and by the sandbox all call this function. */
 export async function settleInTransaction(
   tx: Tx,
   context: Context,

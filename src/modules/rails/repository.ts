@@ -19,7 +19,7 @@ const dueColumns = ['merchantId', 'orderId', 'state'] as const
 
 type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
-/** Queued orders are always due. `dueAt` only determines their order, so a clock that was ahead delays no order. */
+/** Queued orders are always due and are sorted by `dueAt`, so a clock that was ahead delays no order. */
 export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')

@@ -96,7 +96,6 @@ export async function search(context: Context, input: z.input<typeof SearchInput
   return { hits: hits.slice(0, first), hasMore: hits.length > first }
 }
 
-/** Global ids contain the names of GraphQL types. */
 export const hitTypesByName = {
   Payout: 'payout',
   Customer: 'customer',

@@ -8,7 +8,7 @@ import { isRead } from '../../database/query.ts'
 import type { Context, IdempotentResult } from '../context.ts'
 import { deleteExpiredKeys, findKey, insertKey } from './repository.ts'
 
-/** Idempotency keys in `idempotency_keys` expire (ruling 22). Idempotency keys of payouts are kept permanently. */
+/** Idempotency keys in `idempotency_keys` expire (ruling 22). */
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 export type Idempotency = { readonly key: string; readonly fingerprint: string }
@@ -95,7 +95,7 @@ function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   return { execute, deferred: { ...tx.deferred, update } } as Tx
 }
 
-/** The returned promise never rejects, but the function to which it resolves throws the operation's error. */
+/** Waits for the end of `running` without throwing. The returned function throws the error of `running`. */
 function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise<Result>> {
   const getOutcome = () => running
   return running.then(

@@ -75,10 +75,7 @@ const banks = [
   { currency: 'ZAR', bankCode: '250655', bankName: 'First National Bank' },
 ] as const
 
-/**
- * The recipient's account number selects the simulated behaviour. The sandbox rail's responses depend only on the order
- * and on the time since its first submission.
- */
+/** The sandbox rail's responses depend only on the order and on the time since the order's first submission. */
 export const sandboxRail: Rail = {
   name: sandboxRailName,
   // Calls to the sandbox rail compete with new payouts for commits, so a higher limit lowers payout throughput.

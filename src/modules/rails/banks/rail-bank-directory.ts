@@ -9,7 +9,6 @@ const [bankListTtlMs, unsupportedTtlMs] = [3_600_000, 60_000]
 
 const maxBankLists = 100
 
-/** Limits this process's concurrent bank lookups over all rails. */
 const maxConcurrentLookups = 16
 
 type BankList = { readonly banks: readonly Bank[] | 'UNSUPPORTED' }

@@ -14,7 +14,6 @@ const pollIntervalMs = 1_000
 /** How long a shutdown waits for calls in flight. Orders whose call was cut off by the shutdown are polled later. */
 const shutdownTimeoutMs = 3_000
 
-/** Limits how many orders are polled immediately when a rail recovers. */
 const maxImmediatePolls = 1_000
 
 /**

@@ -11,7 +11,6 @@ import { noteOnRailOrder, transitionRailOrder, updateRailOrder } from '../../rai
 import { canBeSubmitted } from './claim-order.ts'
 import { nextPollAt } from './poll-schedule.ts'
 
-/** `failure` is the reason why the outcome of the call to the bank is unknown. */
 export type RailCallResult = BankReport | 'NOT_FOUND' | 'CANCELLED' | 'TOO_LATE' | { readonly failure: string }
 
 type RecordResponseArgs = {

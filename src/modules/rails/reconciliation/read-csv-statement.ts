@@ -57,7 +57,6 @@ async function readHeader(texts: AsyncIterable<string>) {
   return { header: start.split('\n', 1)[0] as string, text: readWholeText() }
 }
 
-/** Returns a comma if no delimiter yields the required CSV columns. */
 function detectDelimiter(header: string): CsvDelimiter {
   const hasRequiredColumns = (delimiter: CsvDelimiter) => {
     const names = header.split(delimiter).map((name) => name.replaceAll('"', '').trim().toLowerCase())

@@ -50,7 +50,6 @@ type MerchantDispatch = {
 
 type ActiveEndpoint = Awaited<ReturnType<typeof activeEndpoints>>[number]
 
-/** A fair scheduler prevents slow receivers from delaying the webhooks of other merchants. */
 export function startDispatcher({
   service,
   sender,

@@ -6,7 +6,7 @@ import type { SendResult } from '../transport/send.ts'
 
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
-/** If the last delivery attempt took at least a second, the endpoint is unhealthy even if the attempt succeeded. */
+/** An endpoint is unhealthy if its last delivery attempt took longer. */
 const slowResponseMs = 1_000
 
 /** After 20 consecutive failures, the endpoint gets one attempt at a time, with a pause after each attempt. */

@@ -31,8 +31,7 @@ type FeedBatchRequest = { readonly after: number; readonly limit: number; readon
 export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
 
 /**
- * Endpoint workers that poll simultaneously from the same position share one read of the events and of their objects.
- * The cache evicts a batch of events one event-loop iteration after its read.
+ * Endpoint workers that poll at the same time from the same position share one read of the events and of their objects.
  */
 export function createFeedCache(context: Context): FeedCache {
   const batches = new Map<string, Promise<FeedBatch>>()

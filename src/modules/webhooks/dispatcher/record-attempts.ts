@@ -54,7 +54,7 @@ export type RecordedAttempts = {
   readonly pending: readonly string[]
 }
 
-/** An endpoint is disabled after 20 consecutive failures over at least five days. A disabled endpoint is probed. */
+/** An endpoint is disabled only if both `maxFailures` and `maxFailingMs` are reached. */
 const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000

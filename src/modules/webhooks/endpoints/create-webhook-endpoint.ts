@@ -13,7 +13,7 @@ import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields } from './webhook-endpoint.ts'
 
-/** The maximum number of webhook endpoints per merchant (ruling 70). */
+/** Ruling 70. */
 const maxEndpoints = 50
 
 const CreateWebhookEndpointInput = z.object({
