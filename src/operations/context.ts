@@ -20,7 +20,7 @@ import type { BankDirectory } from './bank-directory.ts'
 export const modes = ['sandbox', 'live'] as const
 export type Mode = (typeof modes)[number]
 
-/** The only source of times and ids. */
+/** Code must get all times and ids from the service object. */
 export type Service = {
   readonly db: Database
   readonly mode: Mode

@@ -33,8 +33,8 @@ type DeclarationFields<Schema extends z.ZodType, Name extends OperationName> = {
   /** A GraphQL request may run at most one operation that moves money. */
   readonly movesMoney: boolean
   /**
-   * In live mode, the operation throws SANDBOX_ONLY before it parses its input, and the GraphQL schema omits the
-   * operation.
+   * In live mode, a sandbox-only operation throws SANDBOX_ONLY before it parses its input, and the GraphQL schema omits
+   * the operation.
    */
   readonly sandboxOnly: boolean
   /** The operation's own errors, in order of precedence. `impliedErrors` have a higher precedence. */
@@ -74,7 +74,7 @@ function withDeclaration<Input, Result, Declaration extends OperationDeclaration
   declaration: Declaration,
   run: (context: Context, input: Input) => Promise<Result>,
 ): Operation<Input, Result, Declaration> {
-  // The name is visible in stack traces and profiles.
+  // The function's name appears in stack traces and profiles.
   Object.defineProperty(run, 'name', { value: declaration.name })
   return Object.assign((context: Context, input: Input) => run(context, input), { declaration })
 }

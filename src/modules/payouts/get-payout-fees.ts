@@ -7,10 +7,7 @@ import { payoutAssetCodes, recipientCurrencies } from './payout.ts'
 import type { Quote } from './quote.ts'
 import { quotePayout } from './quote.ts'
 
-/**
- * `currency` and `recipientCurrency` are the newer names of `fromCurrency` and `toCurrency` in the original provider's
- * documentation (ruling 135).
- */
+/** The original provider renamed `fromCurrency` to `currency`, and `toCurrency` to `recipientCurrency` (ruling 135). */
 export const PayoutFeesInput = z.object({
   amount: positiveAmount(),
   currencyType: optionalOneOf(['FIAT']),

@@ -11,7 +11,7 @@ export const payouts = defineList({
   createdAt: 'payouts.createdAt',
   conditions: {
     customerId: { column: 'payouts.customerId', parentTable: 'customers' },
-    // The table has no column `ownerId`. `customerId` is `null` in the merchant's own payouts.
+    // `customerId` is `null` in the merchant's own payouts.
     isMerchantOwned: { column: 'payouts.customerId', operator: 'is null' },
     walletId: { column: 'payouts.walletId', parentTable: 'wallets' },
     status: { column: 'payouts.status' },

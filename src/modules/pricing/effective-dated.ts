@@ -11,7 +11,7 @@ import type { Service } from '../../operations/context.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
 import { assetCodeErrors } from '../asset-codes/asset-code.ts'
 
-/** A stored price never changes, but it can be cancelled until it takes effect. */
+/** A stored price never changes. A price can be cancelled until the price takes effect. */
 type EffectiveDatedRow = {
   readonly effectiveAt: string
   readonly revision: number

@@ -212,7 +212,7 @@ export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** In these states, `dueAt` is never `null`. */
+/** In these states, a rail order's `dueAt` is never `null`. */
 const polledStates = ['SUBMITTING', 'UNKNOWN', 'ACCEPTED'] as const
 
 /** Each part of the query reads a partial index, because most orders have ended. */

@@ -89,7 +89,7 @@ export const depositNumbers = queryWithFilters(depositFilters, (p: Params<Deposi
   return deposits.orderBy('deposits.sequence', 'desc').limit(p.limit)
 })
 
-/** The result has no order. Only operators reverse deposits, so reversed deposits are few. */
+/** Returns reversed deposits in no particular order. Only operators reverse deposits, so reversed deposits are few. */
 export const reversedDepositNumbers = query((p: Params<{ merchantId: string }>) =>
   selectFrom('depositReversals')
     .innerJoin('deposits', (join) =>

@@ -1,5 +1,6 @@
 /**
- * `payoutsBefore` is the number of payouts that are older than the deposit. It is enough to sort payouts and deposits.
+ * `payoutsBefore` is the number of payouts that are older than the deposit. Sequence numbers and `payoutsBefore`
+ * determine the order of payouts and deposits.
  */
 export type TransactionNumber =
   | { readonly source: 'payout'; readonly sequence: number }

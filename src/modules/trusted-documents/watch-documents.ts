@@ -20,8 +20,8 @@ export type TrustedDocumentWatcher = {
  * On SQLite, each request for a document compares the table version, so a removed document is rejected immediately. On
  * PostgreSQL, notifications report changes. If a notification is lost, a poll finds the changes within two seconds.
  *
- * @param apply gets all changes in one call and must not fail; its synchronous part takes effect before the next
- *   request
+ * @param apply gets all changes in one call and must not fail; the synchronous part of `apply` takes effect before the
+ *   next request
  * @param isWaitedFor whether to watch for changes even if no document was ever added
  */
 export function watchTrustedDocuments(

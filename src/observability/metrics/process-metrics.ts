@@ -11,7 +11,7 @@ export type ProcessMetrics = {
   readonly snapshot: (database: { readonly isWanted: boolean }) => Promise<MetricsSnapshot>
 }
 
-/** If the database is down, a scrape omits the database metrics after at most a second. */
+/** If the database does not respond within a second, a scrape omits the database metrics. */
 const databaseTimeoutMs = 1_000
 
 export function measureProcess({ version }: { readonly version: string }): ProcessMetrics {

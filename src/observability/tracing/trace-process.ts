@@ -42,7 +42,6 @@ export function traceProcess(
   }
 }
 
-/** If the queue of spans is full, new spans are dropped. */
 const maxQueuedSpans = 2_048
 
 /** Serializing 256 spans blocks the event loop for a millisecond or two. */

@@ -78,7 +78,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
     }
     const { promise, resolve } = Promise.withResolvers<DomainError | null>()
     const stream = { keyId: keyId ?? '', tokenId, validity, fail: resolve, end: onEnding }
-    // nginx would buffer several KiB of the response.
+    // Without this header, nginx would buffer several KiB of the response.
     reply.header('x-accel-buffering', 'no')
     open.set(merchantId, streams.add(stream))
     watch.start()

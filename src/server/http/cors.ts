@@ -11,7 +11,7 @@ export function parseCorsOrigins(text: string): string[] | null {
   return origins.every((origin) => origin !== null) ? origins : null
 }
 
-/** The sandbox has nothing to protect, so it allows all origins. */
+/** The sandbox contains no real data, so the sandbox allows all origins. */
 export function defaultCorsOrigins(mode: Mode): string[] {
   return mode === 'sandbox' ? ['*'] : []
 }
@@ -56,7 +56,7 @@ const preflightMaxAgeSeconds = 86_400
 /**
  * Sets the CORS headers before the response's status is known (Fetch, "HTTP extensions"). Never sets
  * `Access-Control-Allow-Credentials`, because the service uses no cookies. Sets no `Vary` for a request without
- * `Origin`. The response is then not cacheable, or the route sets `Vary`.
+ * `Origin`. The response to such a request is not cacheable, or the route sets `Vary`.
  *
  * The library `@fastify/cors` is not used, because it adds headers to every response and skips paths that cannot be
  * decoded.

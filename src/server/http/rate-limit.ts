@@ -185,7 +185,7 @@ function createWindows(elapsed: () => number) {
     return window
   }
 
-  /** Visits all windows, so it runs at most once per `everyMs`. */
+  /** A sweep visits all windows, so a sweep runs at most once per `everyMs`. */
   function sweep(at: number, everyMs: number): void {
     if (at - sweptAt < everyMs) return
     sweptAt = at

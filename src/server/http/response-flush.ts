@@ -51,7 +51,7 @@ export function createResponseFlush(): ResponseFlush {
 export type TextResponse = { readonly status: number; readonly type: string; readonly text: string }
 
 /**
- * Sends a text as soon as `whenReady` calls its argument. Bypasses Fastify's serialization and `onSend` hooks, which
+ * Sends a text as soon as `whenReady` calls the callback. Bypasses Fastify's serialization and `onSend` hooks, which
  * take a twentieth of the time of a small response.
  */
 export function sendText(

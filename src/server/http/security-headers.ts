@@ -1,8 +1,9 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * Keep browsers from rendering, embedding or caching API data. Strict-Transport-Security is missing, because the header
- * must not be sent over plain HTTP (RFC 6797, 7.2). The proxy that terminates TLS must set the header.
+ * These headers keep browsers from rendering, embedding or caching API data. Strict-Transport-Security is missing,
+ * because the header must not be sent over plain HTTP (RFC 6797, 7.2). The proxy that terminates TLS must set the
+ * header.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',

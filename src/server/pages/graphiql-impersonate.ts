@@ -39,7 +39,7 @@ const nameOf = ({ email, personalInfo: { firstName, lastName }, businessInfo }) 
   const name = businessInfo?.businessName ?? [firstName, lastName].filter(Boolean).join(' ')
   return name ? name + ' (' + email + ')' : email
 }
-// Lists up to a thousand customers; others are found by id.
+// Lists at most 1,000 customers. All other customers can be found by id.
 const listCustomers = async () => {
   const customers = []
   for (let after = null, pages = 0; pages < 10; pages++) {
@@ -77,7 +77,7 @@ const actAs = async (field) => {
   const text = field.value.trim()
   const customer = text === '' ? null : await findCustomer(text).catch(() => null)
   field.toggleAttribute('aria-invalid', text !== '' && customer === null)
-  // Unknown text keeps the current customer and shows its name again.
+  // If no customer matches the text, the current customer stays selected, and the field shows the name again.
   if (text === '' || customer) {
     Object.assign(acting, { customer: customer?.id ?? '', name: customer ? nameOf(customer) : '', token: null })
   }

@@ -93,17 +93,17 @@ const workers = {
 }
 self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_, label) => workers[label] }
 
-// The editor would write the operation into the URL, and a URL with a query is a GraphQL request, which needs a key.
+// The editor would add the operation to the URL. A reload would then be a GraphQL request without an API key.
 history.replaceState = () => {}
 
 try {
-  // The ids in the tour belong to one database, so another database starts a new tour.
+  // The tour contains ids of one database. With another database, stored tabs are removed and the tour starts again.
   const tour = ${scriptLiteral(hash('sha256', JSON.stringify(tabs.map(({ variables }) => variables ?? null)), 'base64url'))}
   if (localStorage.getItem('payout-gateway:tour') !== tour) localStorage.removeItem('graphiql:tabState')
   localStorage.setItem('payout-gateway:tour', tour)
-  // The commented operation needs more room than the response.
+  // The operation has many comments, so the editor is wider than the response.
   if (localStorage.getItem('graphiql:editorFlex') === null) localStorage.setItem('graphiql:editorFlex', '1.25')
-  // The editor restores its active tab by the last edited text, and adds an empty tab if there is none.
+  // GraphiQL finds the active tab by the text that was edited last. Without that text, GraphiQL adds an empty tab.
   const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? { tabs: [] }
   for (const part of ['query', 'variables', 'headers']) {
     const edited = tabs[activeTabIndex]?.[part]
@@ -111,12 +111,12 @@ try {
     else localStorage.removeItem('graphiql:' + part)
   }
 } catch {
-  // A browser without storage opens the tour each time.
+  // Without local storage, the tour starts again at each visit.
 }
 ${impersonationScript};
 ${js};
-// A POST to the page's own URL would remove the page from the browser's cache (RFC 9111, 4.4). Absolute, because GraphiQL's
-// subscription client does not resolve relative URLs.
+// A POST to the page's own URL would remove the page from the browser's cache (RFC 9111, 4.4). The URL is absolute,
+// because GraphiQL's subscription client does not resolve relative URLs.
 const endpoint = new URL('?graphiql', location.href).href
 YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), { endpoint, ...${scriptLiteral(options)} })
 `

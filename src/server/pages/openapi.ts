@@ -14,10 +14,7 @@ import { openapiWebhooks, webhookHeaders } from './openapi-webhooks.ts'
 
 type OpenApiOperation = ReturnType<typeof operationOf>
 
-/**
- * Builds the OpenAPI document from the same schemas and shapes that the service uses. A test validates every recorded
- * exchange against the OpenAPI document.
- */
+/** Builds the OpenAPI document from the same schemas and shapes that the service uses. */
 export function openapiDocument(groups: readonly RouteGroup[], mode: Mode) {
   const schemas: JsonSchemas = {}
   hoistSchema(failure.schema, schemas)

@@ -5,8 +5,8 @@ import type { Download } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 
 /**
- * The maximum number of downloads per merchant and process. A download uses the event loop, so it slows down other
- * requests.
+ * The maximum number of downloads per merchant and process. A download slows down other requests, because it uses the
+ * event loop.
  */
 export const maxDownloadsPerMerchant = 2
 

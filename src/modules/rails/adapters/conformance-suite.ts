@@ -192,7 +192,8 @@ const conformanceRules: readonly ConformanceRule[] = [
     (type): ConformanceRule => [
       `${type}: a request with a missing, wrong, expired or reused signature is rejected: 401`,
       async ({ forged, first, never, send }) => {
-        // `find` and `cancel` use an existing order, so that a 404 proves a rejected signature.
+        // `find` and `cancel` use an existing order, because a 404 for an unknown order would look like a rejected
+        // signature.
         const order = { submit: forged, find: first, cancel: first }[type]
         const seen = await Promise.all([
           send(order, { type, headers: removeSignature }),

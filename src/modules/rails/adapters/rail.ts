@@ -6,7 +6,7 @@ export type PaymentInstruction = {
   /** The payout's `reference_id`, a UUID. All submissions of a payout to the bank have the same id. */
   readonly id: string
   readonly transactionId: string
-  /** The amount that arrives, in `currency`. */
+  /** The amount that the recipient receives, in `currency`. */
   readonly amount: string
   readonly currency: string
   readonly country: string

@@ -62,7 +62,7 @@ const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof Cancella
   TOO_LATE: false,
 }
 
-/** Returns `null` if the bank's response is invalid or may be about another order. */
+/** Returns `null` if the response is invalid or may be about another order. */
 export function parseBankReport(orderId: string, body: Buffer): BankReport | null {
   const { success, data } = ResponseBody.safeParse(parseJsonObject(body))
   if (!success || !isAboutOrder(orderId, data)) return null
@@ -76,7 +76,7 @@ export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 
   return success && isAboutOrder(orderId, data) ? data.state : null
 }
 
-/** Also returns true if the rest of the response is invalid. */
+/** Returns whether the response contains the order id. The rest of the response may be invalid. */
 export function hasOrderId(orderId: string, body: Buffer): boolean {
   const { success, data } = IdentifiedBody.safeParse(parseJsonObject(body))
   return success && parseUuid(data.id) === orderId

@@ -61,7 +61,9 @@ function mayBeAtBank({ state }: RailOrder): boolean {
   return state === 'ACCEPTED' || state === 'UNKNOWN' || state === 'QUEUED'
 }
 
-/** A queued order becomes `UNKNOWN`, so that it is not submitted before the bank responds to the cancellation. */
+/**
+ * A queued order becomes `UNKNOWN`, so that the order is not submitted before the bank responds to the cancellation.
+ */
 function requestCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
   const request = { cancelAskedAt: timestamp(context.now()), dueAt: dueTimeAfter(0, context.wallClock()), asked: 0 }
   if (railOrder.state !== 'QUEUED') return updateRailOrder(tx, railOrder, request)

@@ -23,7 +23,9 @@ export type RailCallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
 
 type BeginCallArgs = { readonly orderId: string; readonly rail: RailCallLimits }
 
-/** A margin on the claim's lease, for clock skew and for recording the bank's response. */
+/**
+ * The claim's lease exceeds the call's timeout by this margin, for clock skew and for recording the bank's response.
+ */
 const claimMarginMs = 30_000
 
 /**
@@ -79,7 +81,7 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
       }
       const submittedAt = railOrder.submittedAt ?? timestamp(merchantWallTime(context))
       const attempts = railOrder.attempts + 1
-      // `asked` is not reset, so that the poll interval also grows across several submissions.
+      // The poll count `asked` is not reset, so that the poll interval also grows across several submissions.
       return transitionRailOrder(tx, context, railOrder, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
     }
     case 'SUBMITTING':

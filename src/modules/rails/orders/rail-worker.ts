@@ -11,7 +11,7 @@ import { processUnreadReports } from './receive-reports.ts'
 
 const pollIntervalMs = 1_000
 
-/** How long a shutdown waits for calls in flight. Orders whose call was cut off by the shutdown are polled later. */
+/** If the shutdown cuts off a call, the order is polled later. */
 const shutdownTimeoutMs = 3_000
 
 const maxImmediatePolls = 1_000
@@ -25,7 +25,7 @@ const maxAttemptsForImmediatePoll = 2
 /** If the machine's clock goes back by more than a second, stored due times may be too far in the future. */
 const clockToleranceMs = 1_000
 
-/** A margin on maximum due times, for calls in flight and clock skew between machines. */
+/** Maximum due times include this margin, for calls in flight and for clock skew between machines. */
 const postponedMarginMs = 60_000
 
 /** The worker checks at this interval whether another machine's clock has postponed orders. */
@@ -138,7 +138,9 @@ export function startRailWorker({
     running.add(run)
   }
 
-  /** The first call returns true, because the clock may have gone back before the process started. */
+  /**
+   * The first call of `hasClockGoneBack` returns true, because the clock may have gone back before the process started.
+   */
   function hasClockGoneBack(): boolean {
     const before = clockDifference
     clockDifference = service.wallClock() - clock()
@@ -156,7 +158,7 @@ export function startRailWorker({
         after,
         limit: maxImmediatePolls,
       })
-      // The limit was reached, so more orders may be postponed. The next poll checks again.
+      // If the limit is reached, more orders may be postponed, so the next poll checks again.
       if (orders.length === maxImmediatePolls) clockDifference = Number.POSITIVE_INFINITY
       await pollOrdersNow(orders)
     }

@@ -77,7 +77,7 @@ export async function processUnreadReports(
   return unknown
 }
 
-/** If a bank message is unread after ten seconds, the process that stored it has died. */
+/** If a bank message is unread after ten seconds, the process that stored the message has died. */
 const unreadAfterMs = 10_000
 
 async function applyReports(

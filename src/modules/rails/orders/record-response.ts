@@ -83,7 +83,7 @@ function applyNotFound(
     railOrder.cancelAskedAt === null &&
     canBeSubmitted(context, railOrder, { idempotentForMs })
   ) {
-    // The order's due time is its creation time, so that the order keeps its place in the queue.
+    // The due time is the order's creation time, so that the order keeps its place in the queue.
     const dueAt = toDueTime(Date.parse(railOrder.createdAt) - context.aheadMs)
     return transitionRailOrder(tx, context, railOrder, { state: 'QUEUED', cause: 'the bank has no such order', dueAt })
   }

@@ -47,7 +47,7 @@ function createStatementParser() {
   let text = ''
   const position = () => (entries === 0 ? `line ${parser.line}` : `entry ${entries}`)
   const localName = (name: string) => name.slice(name.indexOf(':') + 1)
-  /** The path of the current XML element within the entry, for example `NtryDtls/TxDtls/Amt`. */
+  /** For example `NtryDtls/TxDtls/Amt`. */
   const pathInEntry = () => path.slice(path.indexOf('Ntry') + 1).join('/')
 
   parser.on('error', ({ message }) => {
@@ -103,7 +103,7 @@ function emptyTransaction(): CamtTransaction {
 
 const transactionPath = 'NtryDtls/TxDtls'
 
-/** The XML paths of the amount in newer and in older versions of camt.053. */
+/** The paths in newer and in older versions of camt.053. */
 const amountPaths = [`${transactionPath}/Amt`, `${transactionPath}/AmtDtls/TxAmt/Amt`]
 
 function applyElementValue(

@@ -150,7 +150,7 @@ async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimite
       return values
     },
   })
-  // `pipeline` destroys both streams after an error, and the loop below throws the error.
+  // After an error, `pipeline` destroys both streams, and the loop over `parser` throws the error.
   pipeline(Readable.from(stripCarriageReturns(texts)), parser, () => {})
   try {
     for await (const values of parser as AsyncIterable<string[]>) yield { line: lineNumbers.shift() ?? 0, values }

@@ -9,7 +9,7 @@ import { normalizeDecimal } from './statement-line.ts'
 
 const ReconcileInput = z.object({ rail: text(64), from: optional(instant()), to: optional(instant()) })
 
-/** Each kind of finding has a list of at most 1,000 findings, and an unlimited count. */
+/** The list of findings of one kind has at most 1,000 entries. The count of findings has no limit. */
 const maxFindingsPerKind = 1_000
 
 const batchSize = 100

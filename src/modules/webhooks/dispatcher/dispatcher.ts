@@ -20,10 +20,7 @@ import type { Throttle } from './throttle.ts'
 
 const pollIntervalMs = 1_000
 
-/**
- * At shutdown, the dispatcher waits three seconds for the delivery attempts in flight. If the outcome of an attempt was
- * not recorded, the next process repeats the attempt.
- */
+/** If the outcome of an attempt was not recorded before the shutdown, the next process repeats the attempt. */
 const drainTimeoutMs = 3_000
 
 export type Dispatcher = {

@@ -30,7 +30,10 @@ type ScheduledMerchant = {
 
 export function createFairScheduler(throttle: Throttle): FairScheduler {
   const ready = new Set<ScheduledMerchant>()
-  /** Merchants whose attempt could not start because of the limit for unhealthy endpoints, first come, first served. */
+  /**
+   * Merchants whose attempt could not start because of the limit for unhealthy endpoints. The merchant that has waited
+   * longest is first.
+   */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
   let unhealthyInFlight = 0

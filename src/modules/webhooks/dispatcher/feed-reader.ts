@@ -118,7 +118,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest }: Fee
     const items: QueuedDelivery[] = []
     for (const message of messages) {
       const { sequence } = message
-      // Skips events with a pending delivery, because the worker reads them as retries.
+      // Skips events with a pending delivery, because the worker reads these events as retries.
       if (retried.has(sequence)) continue
       items.push({ sequence, objectId: message.object.id, message, attemptsInSchedule: 0, storedAttempts: null })
     }

@@ -1,11 +1,12 @@
-/** If the queue has more open events, it defers events that must wait for an earlier event of their object. */
+/** If the queue has more open events, the queue defers events that wait for an earlier event of the same object. */
 export const maxOpen = 256
 
 export type QueueEntry = { readonly sequence: number; readonly objectId: string }
 
 /**
  * The queue holds open events (read from the feed, not yet attempted) and due retries. The deliveries of an object run
- * one after the other, in the order of its events. Events of one object never wait for events of another object.
+ * one after the other, in the order of the object's events. Events of one object never wait for events of another
+ * object.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
   /** Returns `null` if no delivery can start. The returned delivery is in flight until `finish`. */
@@ -13,7 +14,7 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly finish: (item: Item) => void
   /**
    * Must be called after a flush with the recorded events, and with the objects that have a pending delivery. Drops
-   * queued retries of the recorded objects, because they must be read again.
+   * queued retries of the recorded objects, because these retries must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
   /** `pending` must contain every object of `items` that has a pending delivery. */
@@ -45,7 +46,10 @@ export function createDeliveryQueue<Item extends QueueEntry>(
   const inFlight = new Set<Item>()
   /** Counts the unrecorded attempts and deferrals of each object. */
   const busy = new Map<string, number>()
-  /** Objects with a pending delivery. For the objects of open events, this set must be complete. */
+  /**
+   * Objects with a pending delivery. Every object of an open event must be in this set if the object has a pending
+   * delivery.
+   */
   const failing = new Set<string>()
   const changed = new Set<string>()
 

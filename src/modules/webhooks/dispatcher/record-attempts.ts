@@ -41,8 +41,8 @@ export type AttemptReport = {
   readonly attempted: readonly AttemptRecord[]
   readonly waiting: readonly WaitingEvent[]
   /**
-   * The endpoint's cursor moves to `to` only if it is still at `from` (compare-and-set), because the merchant may have
-   * moved it.
+   * The endpoint's cursor moves to `to` only if the cursor is still at `from` (compare-and-set), because the merchant
+   * may have moved the cursor.
    */
   readonly cursor: { readonly from: number; readonly to: number }
   readonly isGone: boolean

@@ -19,7 +19,7 @@ import type { NewRowOf } from '../../../database/tables.ts'
 
 type EndpointRef = { merchantId: string; endpointId: string }
 
-/** The query omits long columns of endpoints, because it runs every second. */
+/** The query omits long columns of endpoints, because the query runs every second. */
 export const activeEndpoints = query(() =>
   acrossMerchants(
     selectFrom('webhookEndpoints')

@@ -9,7 +9,7 @@ import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 /**
- * An endpoint that was disabled by request is never probed. If the endpoint was already disabled, its reason changes to
+ * An endpoint that was disabled by request is never probed. If the endpoint was already disabled, the reason changes to
  * `by_request`.
  */
 export const disableWebhookEndpoint = defineOperation(

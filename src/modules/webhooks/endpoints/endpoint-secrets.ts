@@ -23,7 +23,7 @@ export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsym
   }
 }
 
-/** Previous secrets and keys expire at `until`, or at their earlier expiry. */
+/** Previous secrets and keys expire at `until`, unless they expire earlier. */
 export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,

@@ -40,7 +40,7 @@ export const endpointFields = {
 
 export const WebhookEndpointIdInput = z.object({ webhookId: lookupId() })
 
-/** 0 is the position before the first event. */
+/** The sequence 0 is the position before the first event. */
 export const eventSequence = () => z.int().min(0)
 
 export const endpointDescriptions = {

@@ -43,8 +43,8 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
     send: async (url, outgoing) => {
       const startedAt = performance.now()
       const result = await attemptRequest(url, outgoing, { agents: keepAlive, limits, maxKeptBytes })
-      // The server had already closed the reused connection. That is no failure of the endpoint, so the request is sent
-      // again on a new connection.
+      // The server had already closed the reused connection. A closed connection is no failure of the endpoint, so the
+      // request is sent again on a new connection.
       if (result !== staleConnection) return result
       const wholeMs = limits.wholeMs - Math.round(performance.now() - startedAt)
       return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes })

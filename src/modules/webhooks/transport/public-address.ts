@@ -27,9 +27,9 @@ const specialIpv4Networks = [
 ]
 
 /**
- * The first three networks cover everything outside 2000::/3, which is the only allocated unicast space. They include
- * all IPv4-mapped, IPv4-compatible and translated addresses (64:ff9b::/96, 64:ff9b:1::/48). The other networks are
- * Teredo, documentation, AS112, 6to4 and the former 6bone.
+ * The first three networks cover everything outside 2000::/3, which is the only allocated unicast space. These three
+ * networks include all IPv4-mapped, IPv4-compatible and translated addresses (64:ff9b::/96, 64:ff9b:1::/48). The other
+ * networks are Teredo, documentation, AS112, 6to4 and the former 6bone.
  */
 const specialIpv6Networks = [
   '::/3',

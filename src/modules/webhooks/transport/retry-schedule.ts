@@ -17,7 +17,7 @@ export const attemptDelaysMs: readonly number[] = [
   24 * hour,
 ]
 
-/** Jitter, so that deliveries that failed at the same time are not retried at the same time. */
+/** Jitter spreads the retries of deliveries that failed at the same time. */
 const jitterFactor = 0.2
 
 const maxRetryAfterMs = 24 * hour

@@ -91,7 +91,7 @@ function toSendOutcome(result: HttpResult): Omit<SendResult, 'durationMs'> {
 }
 
 /**
- * Replaces invalid UTF-8. Drops an incomplete last character and all NUL characters, because PostgreSQL cannot store
+ * Replaces invalid UTF-8. Drops an incomplete last character. Drops NUL characters, because PostgreSQL cannot store
  * NUL.
  */
 function decodeBody(beginning: Buffer): string {

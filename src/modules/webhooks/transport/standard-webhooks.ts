@@ -111,7 +111,8 @@ export function verifySignature(
 ): string | null {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': header } = headers
   if (typeof id !== 'string' || typeof time !== 'string' || typeof header !== 'string') return null
-  // The request's sender chooses `webhook-id`. Its characters are restricted, because the id is stored and logged.
+  // The request's sender chooses `webhook-id`. The characters of `webhook-id` are restricted, because the id is stored
+  // and logged.
   if (!/^[\x21-\x7e]{1,255}$/.test(id) || !/^\d{1,12}$/.test(time)) return null
   if (Math.abs(now / 1000 - Number(time)) > toleranceSeconds) return null
   const expected = signWithSharedSecrets(Buffer.from(`${id}.${time}.${body}`), signer).map((each) => Buffer.from(each))
