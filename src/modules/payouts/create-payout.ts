@@ -51,7 +51,7 @@ export const createPayout = defineOperation(
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parsePayout(input)
     return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
-      // All four steps of creating a payout start before the first is awaited, so that PostgreSQL pipelines their
+      // All four steps of creating a payout start before the first step is awaited, so that PostgreSQL pipelines their
       // queries.
       const payer = lockActiveCustomer(tx, context, request.customerId)
       const pendingRecipient = findRecipient(tx, context, request)

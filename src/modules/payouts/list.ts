@@ -18,7 +18,8 @@ export const payouts = defineList({
     assetCode: { column: 'payouts.assetCode' },
     recipientCurrency: { column: 'payouts.recipientCurrency' },
   },
-  // The three lists must be complete. A payout with an unlisted value would be missing from filtered lists.
+  // The lists of statuses, assets and currencies must be complete. A payout with an unlisted value would be missing
+  // from filtered lists.
   mergedBy: { status: payoutStatuses, assetCode: payoutAssetCodes, recipientCurrency: recipientCurrencies },
   filters: {
     owner: filterByOwner("Only payouts from one customer's wallets, or from the merchant's own.", {

@@ -15,7 +15,7 @@ import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
 
-/** The same transaction must record the payout's ledger transfer. */
+/** The transaction that inserts a payout must also record the payout's ledger transfer. */
 export const insertPayout = insertRow('payouts')
 
 /** Reads the payouts of all customers, because an idempotency key must be unique within the merchant. */

@@ -6,9 +6,9 @@ const count = 36n ** BigInt(length)
  * Returns a transaction id of ten characters `[A-Z0-9]` (ruling 44). Older transaction ids have twelve characters, so
  * old and new ids cannot collide.
  *
- * The transaction id is an affine bijection of the payout's sequence number modulo 36¹⁰, so it is unique per merchant
- * without a unique index. The two coefficients derive from the merchant's id, so that a transaction id does not reveal
- * how many payouts the merchant has made.
+ * The transaction id is an affine bijection of the payout's sequence number modulo 36¹⁰, so transaction ids are unique
+ * per merchant without a unique index. The two coefficients derive from the merchant's id, so that a transaction id
+ * does not reveal how many payouts the merchant has made.
  */
 export function transactionId(merchantId: string, sequence: number): string {
   const { multiplier, offset } = coefficients(merchantId)

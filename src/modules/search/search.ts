@@ -29,7 +29,6 @@ import {
   walletIdsByAddress,
 } from './repository.ts'
 
-/** The longest searchable identifier or name has 255 characters. */
 const maxTermLength = 255
 
 export const SearchInput = z.object({ term: text(maxTermLength), first: searchLimit() })
@@ -133,7 +132,7 @@ async function findPayoutIds({ context: { db }, term, idOf, params }: Search): P
   return [idOf('payout'), ...single, ...idsOf(byFiatReference), ...idsOf(byAccountNumber)]
 }
 
-/** EVM addresses are case-insensitive, so the database may have the address in any of these spellings. */
+/** EVM addresses are case-insensitive, so the database may have the address in any of the returned spellings. */
 function addressForms(term: string): readonly string[] {
   const checksummed = checksumEvmAddress(term)
   if (checksummed === null) return [term]

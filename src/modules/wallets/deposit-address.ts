@@ -33,7 +33,7 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
   const { merchantId } = context
   const source = await addressSourceOf(tx, context, addressFamily(network))
   for (let tried = 0; tried < maxNumbersTried; tried++) {
-    // Reserves the number first, so that no concurrent transaction gets the same number.
+    // Reserves the address number first, so that no concurrent transaction gets the same number.
     const addresses = await source.candidateAddresses(await takeSequenceNumber(tx, merchantId, source.sequence))
     if (addresses.length === 0) break
     for (const address of addresses) if (await claimAddress(tx, { address, merchantId })) return address

@@ -14,7 +14,7 @@ export type Scope = (typeof scopes)[number]
 /** Reads and streams require the scope `read`. */
 export type OperationScope = Exclude<Scope, 'read'>
 
-/** A client token for one customer can have only these scopes. */
+/** A client token for one customer can have only the scopes in `customerScopes`. */
 export const customerScopes = [
   'read',
   'customers',

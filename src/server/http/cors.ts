@@ -55,8 +55,8 @@ const preflightMaxAgeSeconds = 86_400
 
 /**
  * Sets the CORS headers before the response's status is known (Fetch, "HTTP extensions"). Never sets
- * `Access-Control-Allow-Credentials`, because the service uses no cookies. Sets no `Vary` for a request without
- * `Origin`. The response to such a request is not cacheable, or the route sets `Vary`.
+ * `Access-Control-Allow-Credentials`, because the service uses no cookies. Sets no `Vary` if the request has no
+ * `Origin`, because the response is then not cacheable, or the route sets `Vary`.
  *
  * The library `@fastify/cors` is not used, because it adds headers to every response and skips paths that cannot be
  * decoded.

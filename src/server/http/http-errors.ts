@@ -47,9 +47,8 @@ export function forwardExpectations(server: Server): void {
 }
 
 /**
- * Keeps the connection open while Node discards the rest of a body that is too large. Fastify would close the
- * connection immediately. A proxy that still sends the body would then see a reset, and respond with 502 (RFC 9112,
- * 9.6).
+ * Keeps the connection open while Node discards the rest of a body that is too large. If the connection closed
+ * immediately, a proxy that still sends the body would see a reset and respond with 502 (RFC 9112, 9.6).
  */
 export function discardRestOfBody(error: { code?: string }, reply: FastifyReply): void {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection')

@@ -23,8 +23,8 @@ export type AccessLogEntry = {
 }
 
 /**
- * `isTrusted` is true if the GraphQL operation is from a trusted document. The name of that operation contains no data
- * of the caller.
+ * `isTrusted` is true if the GraphQL operation is from a trusted document. The name of a trusted operation contains no
+ * data of the caller.
  */
 export type AccessLog = { readonly answered: (entry: AccessLogEntry, isTrusted?: boolean) => void }
 

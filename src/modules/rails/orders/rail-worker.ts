@@ -17,8 +17,8 @@ const shutdownTimeoutMs = 3_000
 const maxImmediatePolls = 1_000
 
 /**
- * Orders with more submissions are not polled immediately when a rail recovers, because an order that always fails
- * would open the circuit breaker again.
+ * Orders with more than two submissions are not polled immediately when a rail recovers, because an order that always
+ * fails would open the circuit breaker again.
  */
 const maxAttemptsForImmediatePoll = 2
 
@@ -39,7 +39,7 @@ export type RailWorker = {
 type RailWorkerOptions = {
   readonly service: Service
   readonly rails: readonly Rail[]
-  /** This process submits no payouts to these rails. Rails can also be paused in the database. */
+  /** The rails to which this process submits no payouts. Rails can also be paused in the database. */
   readonly paused: 'all' | readonly string[]
   readonly contextOf: (merchantId: string) => Promise<Context>
   readonly onError: (error: unknown) => void

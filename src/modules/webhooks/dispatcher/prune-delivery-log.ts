@@ -13,10 +13,7 @@ const pruneIntervalMs = 60 * 60 * 1000
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/**
- * Each call prunes one batch of one endpoint's delivery log. Pruning keeps pending deliveries unless the endpoint was
- * deleted.
- */
+/** Pruning keeps pending deliveries unless the endpoint was deleted. */
 export function createLogPruner(service: Service): () => Promise<void> {
   const first = { merchantId: nilUuid, endpointId: nilUuid }
   let position = first

@@ -1,4 +1,6 @@
-/** If the queue has more open events, the queue defers events that wait for an earlier event of the same object. */
+/**
+ * If the queue has `maxOpen` open events, the queue defers events that wait for an earlier event of the same object.
+ */
 export const maxOpen = 256
 
 export type QueueEntry = { readonly sequence: number; readonly objectId: string }

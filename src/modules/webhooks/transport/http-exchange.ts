@@ -67,8 +67,8 @@ type TrustedHttpClientOptions = {
 const idleTimeoutMs = 4_000
 
 /**
- * The trusted HTTP client may connect to any address, so it must only send requests to URLs that the operator
- * configures. For URLs of merchants, use `createSender`, which guards against SSRF.
+ * The trusted HTTP client may connect to any address, so use this client only for URLs that the operator configures.
+ * For URLs of merchants, use `createSender`, which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
   // Neither an environment variable nor a caller can turn certificate verification off.
