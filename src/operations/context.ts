@@ -20,15 +20,15 @@ import type { BankDirectory } from './bank-directory.ts'
 export const modes = ['sandbox', 'live'] as const
 export type Mode = (typeof modes)[number]
 
-/** All times and ids must come from the service object. */
+/** Code must get all times and ids from the service object. */
 export type Service = {
   readonly db: Database
   readonly mode: Mode
   /** Created and changed rows get their times from `now`, a clock that never goes backwards. */
   readonly now: RecordClock
   /**
-   * `wallClock` is for expiry, due times and comparisons with clocks of other machines; it can go backwards when the
-   * system clock is corrected.
+   * `wallClock` is for expiry, due times and comparisons with clocks of other machines. A correction of the system
+   * clock can move `wallClock` back.
    */
   readonly wallClock: WallClock
   readonly newId: () => string
@@ -37,7 +37,7 @@ export type Service = {
   readonly webhookAllowed: readonly string[]
   readonly perform: Perform
   readonly trace?: TraceContext
-  /** Only requests of the REST API have a bank directory. */
+  /** Only the REST API sets `bankDirectory`. */
   readonly bankDirectory?: BankDirectory
 }
 
@@ -76,13 +76,13 @@ export type Context = Service & {
   readonly caller: Caller
   /** The idempotency key without quotation marks. */
   readonly idempotencyKey: string | null
-  /** The offset of the merchant's sandbox clock in milliseconds. The context's `now` includes this offset. */
+  /** The offset of the merchant's sandbox clock in milliseconds. `now` already includes this offset. */
   readonly aheadMs: number
   /** The signal aborts when the caller disconnects or the service shuts down. */
   readonly signal?: AbortSignal
 }
 
-/** The merchant's wall time can go backwards when the system clock is corrected. */
+/** A correction of the system clock can move the merchant's wall time back. */
 export function merchantWallTime({ wallClock, aheadMs }: Pick<Context, 'wallClock' | 'aheadMs'>): WallTime {
   return wallTimeAfter(aheadMs, wallClock())
 }
@@ -116,9 +116,7 @@ export function createService({
   }
 }
 
-/**
- * The context's `db` and `perform` enforce the caller's scopes and customer, so that no other code has to check them.
- */
+/** `db` and `perform` enforce the caller's scopes and customer, so no other code has to check them. */
 export function createContext(
   service: Service,
   merchantId: string,
@@ -128,7 +126,7 @@ export function createContext(
 ): Context {
   const now = aheadMs === 0 ? service.now : offsetClock(aheadMs, service.now)
   const context = { ...service, now, merchantId, caller, idempotencyKey, aheadMs }
-  // Extends the existing object, because all contexts must have the same hidden class in V8.
+  // Extends the object instead of copying it, because all contexts must have the same hidden class in V8.
   return caller.scopes === null && caller.customerId === null
     ? context
     : Object.assign(context, restrictToCaller(context))
@@ -146,8 +144,8 @@ function restrictToCaller({ caller, perform, db: unscoped }: Context): Pick<Cont
 }
 
 /**
- * A customer's restricted database object is cached, because creating it takes a noticeable part of a small read's
- * time.
+ * Creating a customer's restricted database object takes a noticeable part of a small read's time, so the object is
+ * cached.
  */
 function databaseForCustomer(unscoped: Database, caller: Caller, customerId: string): Database {
   const cached = customerDatabases.get(caller)
@@ -163,7 +161,7 @@ export function withClockOffset(context: Context, aheadMs: number): Context {
   return { ...context, now: offsetClock(aheadMs - context.aheadMs, context.now), aheadMs }
 }
 
-/** Returns a time that is not earlier than the row's `updatedAt`, even if another process's clock set it. */
+/** The clock of another process may be ahead, so the result is never earlier than the row's current `updatedAt`. */
 export function newUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   const time = timestamp(now())
   return time > updatedAt ? time : updatedAt

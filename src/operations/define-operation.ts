@@ -37,7 +37,7 @@ type DeclarationFields<Schema extends z.ZodType, Name extends OperationName> = {
    * the operation.
    */
   readonly sandboxOnly: boolean
-  /** The operation's own errors in order of precedence; they follow `impliedErrors`. */
+  /** The operation's own errors, in order of precedence. `impliedErrors` have a higher precedence. */
   readonly errors: readonly DeclaredError[]
 } & DeclaredAccess
 
@@ -74,7 +74,7 @@ function withDeclaration<Input, Result, Declaration extends OperationDeclaration
   declaration: Declaration,
   run: (context: Context, input: Input) => Promise<Result>,
 ): Operation<Input, Result, Declaration> {
-  // Stack traces and profiles show the function's name.
+  // The function's name appears in stack traces and profiles.
   Object.defineProperty(run, 'name', { value: declaration.name })
   return Object.assign((context: Context, input: Input) => run(context, input), { declaration })
 }

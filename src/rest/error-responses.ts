@@ -7,7 +7,7 @@ import { fieldLocations, findSentField } from './sent-fields.ts'
 import type { ShapeMembers } from './shape.ts'
 import { constant, listOf, member, optional, resource, shape } from './shape.ts'
 
-/** The description is `null` if no endpoint returns the error code. */
+/** `null` means that no endpoint returns the error code. */
 export const errorDescriptions: Record<ErrorCode, string | null> = {
   INVALID_INPUT: 'One or more fields are invalid: the details name each field and the allowed values.',
   MALFORMED_JSON: 'The body is not JSON in UTF-8.',
@@ -46,7 +46,6 @@ export const errorDescriptions: Record<ErrorCode, string | null> = {
   BALANCE_LIMIT_EXCEEDED: null,
 }
 
-/** The page of error codes has the anchor `errorAnchor(code)` for each code. */
 export const errorReferencePath = '/docs/errors'
 
 export function errorAnchor(code: ErrorCode): string {
@@ -80,7 +79,7 @@ const fieldErrorShape = shape<FieldError>('An invalid field.', {
   message: member(({ message }) => message, text('The reason, for people.', exampleFieldError.message)),
 })
 
-/** The original provider's format of a field error (ruling 122). */
+/** Ruling 122. */
 const sentFieldShape = shape<FieldError & SentField>('An invalid field, as the original provider reports it.', {
   type: constant('Marks an error of a field.', 'field'),
   msg: member(({ message }) => message, text('The reason, for people.', exampleFieldError.message)),

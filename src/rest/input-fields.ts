@@ -23,15 +23,15 @@ export type JsonSchema = {
 }
 
 /**
- * Declares a REST field; a string alone is the field's description. `name` defaults to the field's name in snake case.
- * `read` converts the wire value to the operation's value.
+ * If a REST field is a string, the string is the field's description. `name` defaults to the field's name in snake
+ * case. `read` converts the value in the request to the operation's value.
  */
 export type RestInputField = string | RestInputFieldOptions
 type RestInputFieldOptions = JsonSchema & {
   readonly description: string
   readonly name?: string
   readonly read?: (value: unknown) => unknown
-  /** The field also accepts a JSON number, and passes on its literal text, so that no digit is lost. */
+  /** The field also accepts a JSON number. The operation receives the number's text, so that no digit is lost. */
   readonly acceptsNumber?: true
 }
 

@@ -101,7 +101,7 @@ function pageInputFields(pageSize: number) {
 }
 
 /**
- * The filter `customer_id` is absent or empty for all owners, `null` for the merchant, or a customer's id (ruling 18).
+ * An absent or empty filter selects all owners, `null` selects the merchant, and an id selects a customer (ruling 18).
  */
 const ownerField = {
   name: 'customer_id',

@@ -23,7 +23,7 @@ export type RestEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Sche
   readonly name: string
   readonly input: Schema
   readonly operation: (context: Context, input: z.input<Schema>) => Promise<Result>
-  /** `errors` omits the errors that every endpoint with the same HTTP method can return. */
+  /** Errors that every endpoint with the same HTTP method can return are not listed. */
   readonly errors: readonly ErrorCode[]
 }
 
@@ -45,10 +45,10 @@ export type ConvertInput<Schema extends z.ZodType> = (
 
 type ExactFields<Input, Fields> = Fields & { readonly [Field in Exclude<keyof Fields, keyof Input>]: never }
 
-/** In a response, the members follow `status` in this order (ruling 1). */
+/** A response has the member `status`, followed by these members in this order (ruling 1). */
 type ResponseMembers<Result> = { readonly [Part in 'message' | 'data' | 'pagination']?: ShapeMember<Result> }
 
-/** The route's `path` uses Fastify's syntax. `status` is the HTTP status of a successful response. */
+/** `path` uses Fastify's syntax. `status` is the HTTP status of a successful response. */
 export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'errors'> & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
@@ -58,7 +58,7 @@ export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'd
   readonly names: FieldNames
   readonly fields: readonly RouteField[]
   readonly payloadNames: ReadonlySet<string>
-  /** Maps each folded spelling (see `foldName`) to the wire name of the field. */
+  /** `foldName` computes the folded spelling of a field name. */
   readonly namesByFoldedSpelling: ReadonlyMap<string, string>
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<IdempotentResult<unknown>>
   readonly writeOperation: Operation<never, IdempotentResult<unknown>, ApiDeclaration> | null
@@ -129,10 +129,7 @@ const createWriteRouteBuilder =
     return { ...route, location: (location as Route['location'] | undefined) ?? null }
   }
 
-/**
- * Declares an endpoint whose request body differs in structure from the operation's input. `convert` receives all
- * fields of the body.
- */
+/** Declares an endpoint whose request body differs in structure from the operation's input. */
 export function converted<Whole extends z.ZodType, Schema extends z.ZodType, Result>(
   { method, path }: { readonly method: 'POST' | 'PUT'; readonly path: string },
   operation: Operation<z.input<Whole>, IdempotentResult<Result>, ApiDeclaration<Whole>>,
@@ -214,14 +211,13 @@ export type RequestParts = {
 }
 
 /**
- * Ignores unknown field names, but rejects a misspelt field name in the body: ignoring `customerId` would act for the
- * wrong owner (ruling 13). The response lists the ignored names of a body, even if it is an error response (ruling
- * 103).
+ * Ignores unknown field names. A misspelt field name in the body is an error, because ignoring `customerId` would act
+ * for the wrong owner (ruling 13).
  *
- * @param headerErrors invalid headers, which are reported together with the fields
- * @param onIgnored called with the ignored names of a body, before anything is thrown
- * @throws DomainError INVALID_INPUT for a body that is not an object, or for misspelt names and repeated query
- * parameters, together with all other invalid fields (ruling 3)
+ * @param headerErrors errors of the headers, which are reported together with the errors of the fields
+ * @param onIgnored called with the ignored names of a body, before any error is thrown (ruling 103)
+ * @throws DomainError INVALID_INPUT with all errors of the request (ruling 3), also if the body is not an object or a
+ *   query parameter is repeated
  */
 export function unpackInput(
   route: Route,
@@ -299,7 +295,7 @@ function unknownFields(
   const errors: FieldError[] = []
   const ignored: string[] = []
   for (const key of Object.keys(body)) {
-    // Skips correct field names, because folding them would take longer than the rest of this loop.
+    // A correct name needs no folding. Folding every name would take longer than the rest of this loop.
     if (payloadNames.has(key)) continue
     const wire = namesByFoldedSpelling.get(foldName(key))
     if (wire === undefined) ignored.push(key)

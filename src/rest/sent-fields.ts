@@ -20,10 +20,10 @@ const maxValueLength = 255
 const secretPattern = /pgw_|wh(sec|pk|sk)_|eyJ|:\/\//i
 
 /**
- * The error response repeats no value that is long, a list or an object, or may be a secret, because callers log error
- * responses (ruling 122).
+ * The error response repeats a field's value, except long values, lists, objects and possible secrets, because callers
+ * log error responses (ruling 122).
  *
- * @param field the wire name of the field; `address.city` is a member of an object
+ * @param field the name of the field in the request; `address.city` is a member of an object
  */
 export function findSentField({ method, params, query, body }: SentRequest, field: string): SentField {
   if (field === idempotencyKeyField) return { location: 'headers', value: null }

@@ -47,9 +47,7 @@ export type ServerOptions = {
   readonly tabs?: () => Promise<readonly GraphiqlTab[]>
   readonly demoKey?: string | null
   readonly executor?: Executor
-  /**
-   * If a test sets `hasFastPath` to `false`, Yoga handles every GraphQL request, and the responses must be the same.
-   */
+  /** Without the fast path, Yoga handles every GraphQL request. */
   readonly hasFastPath?: boolean
   readonly rails?: readonly Rail[]
   readonly sharing?: SharedRateLimit
@@ -87,10 +85,10 @@ export function createServer({
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']) ?? service.newId(),
     bodyLimit: bodyLimitBytes,
     trustProxy: fastifyTrustProxy(trustedProxies),
-    // A slow client occupies a socket for at most `requestTimeout` plus `connectionsCheckingInterval`.
+    // A request must arrive within `requestTimeout`. The timeout is checked every `connectionsCheckingInterval`.
     requestTimeout: 30_000,
-    // Node applies the longer of `requestTimeout` and `headersTimeout` to the body, so both are set. With
-    // `requireHostHeader`, Node itself would respond to a missing Host header, without our error format and request id.
+    // Node applies the longer of `requestTimeout` and `headersTimeout` to the body, so both are set.
+    // `requireHostHeader` is off, because Node's own error response has neither our error format nor a request id.
     http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000, requireHostHeader: false },
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
@@ -166,7 +164,7 @@ export function createServer({
   return app
 }
 
-/** Creating Fastify's child logger takes a tenth of a request's time, so log calls pass `request_id` instead. */
+/** Creating Fastify's child logger takes a tenth of a request's time. Log calls pass `request_id` instead. */
 function withoutChildLoggers(logger: FastifyBaseLogger): FastifyBaseLogger {
   const shared: FastifyBaseLogger = Object.create(logger, { child: { value: () => shared } })
   return shared
@@ -180,7 +178,6 @@ function createRateLimits(
   if (rateLimit === null) return null
   return {
     merchants: sharing ? createSharedRateLimiter(rateLimit, sharing, elapsed) : createRateLimiter(rateLimit, elapsed),
-    // Each process applies its share of the rate limit, so that all processes together keep the limit.
     unauthenticated: createUnauthenticatedRateLimiter(
       Math.max(1, Math.floor(rateLimit / (sharing?.processes ?? 1))),
       elapsed,

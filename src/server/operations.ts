@@ -35,7 +35,7 @@ import { updateWebhookEndpoint } from '../modules/webhooks/endpoints/update-webh
 import type { Operation, OperationDeclaration } from '../operations/context.ts'
 import type { OperationName } from '../operations/operation-name.ts'
 
-/** Every process has the whole table of operations, and a missing operation is a compile error. */
+/** The type makes a missing operation a compile error. */
 export const operations: {
   readonly [Name in OperationName]: Operation<never, unknown, OperationDeclaration<Name>>
 } = {

@@ -30,7 +30,7 @@ import { payoutMethods } from './list.ts'
 import type { BankPayoutMethod, PayoutMethodType, WalletPayoutMethod } from './payout-method.ts'
 import { insertPayoutMethod } from './repository.ts'
 
-/** Each endpoint registers one type of payout method, so `type` is optional in the request (ruling 104). */
+/** The endpoint determines the type of the payout method, so `type` is optional in the request (ruling 104). */
 const typeOfEndpoint = <const Type extends PayoutMethodType>(type: Type) =>
   optional(oneOf([type])).transform(() => type)
 
@@ -112,8 +112,8 @@ export const createWalletPayoutMethod = defineOperation(
     const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
     const parsed = parseInput(CreateWalletPayoutMethodInput, input, [
       ...assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
-      // If the currency is invalid, the network is validated against another stablecoin's networks, so that both errors
-      // are reported.
+      // If the currency is invalid, the network is checked against the networks of the first stablecoin, so that the
+      // response can report both errors.
       ...assetNetworkErrors(findAsset(stablecoins, input.currency) ?? stablecoins[0], {
         field: 'network',
         network: input.network,

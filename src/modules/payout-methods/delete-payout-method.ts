@@ -13,7 +13,7 @@ import { lockOwnedPayoutMethod } from './update-bank-payout-method.ts'
 
 const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: optionalUuidOrEmpty() })
 
-/** The original provider's message has no full stop (ruling 100). */
+/** This message has no full stop, because the original provider's message has none (ruling 100). */
 const notFoundMessage = "Payout method not found or doesn't belong to requester"
 
 /**

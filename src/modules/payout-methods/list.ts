@@ -9,7 +9,7 @@ export const payoutMethods = defineList({
   importedAs: 'payout_methods',
   noun: 'Payout method',
   table: 'payoutMethods',
-  // A CHECK constraint guarantees the columns of each type of payout method.
+  // The cast is safe, because a CHECK constraint enforces which columns each type of payout method has.
   select: (methods) => methods.selectAll('payoutMethods').$castTo<PayoutMethod>(),
   order: 'payoutMethods.sequence',
   createdAt: 'payoutMethods.createdAt',
@@ -33,7 +33,7 @@ export const payoutMethods = defineList({
     if (currency === null) return { ownerId, type: type ?? undefined, ...omitNulls(others) }
     const conditions = { ownerId, currency, ...omitNulls(others) }
     if (type === null) return conditions
-    // A currency implies the type of payout method, so a filter by that currency and another type matches nothing.
+    // A currency determines the type of payout method, so a filter by a currency and by another type matches nothing.
     const asset = await assetCodeByCode(context.db, { code: currency })
     return asset?.assetType === assetTypeOfMethod[type] ? conditions : null
   },

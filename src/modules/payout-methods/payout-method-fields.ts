@@ -3,9 +3,7 @@ import { addressFamily } from '../networks/network.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 import type { countryOfCurrency } from './payout-method.ts'
 
-/**
- * A form is for one type of payout method, one currency and one owner, so the form does not show these three fields.
- */
+/** The fields whose values are known before a form for a payout method is shown. */
 type PresetField = 'type' | 'currency' | 'customerId'
 
 export type BankField = Exclude<keyof typeof CreateBankPayoutMethodInput.shape, PresetField>

@@ -20,11 +20,11 @@ export type FieldRequirement = FieldText & {
   readonly name: string
   readonly isRequired: boolean
   /**
-   * The maximum length is in code points, after trimming and NFC normalization; it is `null` if `allowedValues` lists
-   * all values.
+   * The maximum length in code points, after trimming and NFC normalization. `maxLength` is `null` if `allowedValues`
+   * lists all values.
    */
   readonly maxLength: number | null
-  /** A regular expression for the flag `u` or `v`. */
+  /** A regular expression that requires the flag `u` or `v`. */
   readonly pattern: string | null
   readonly allowedValues: readonly string[] | null
   readonly checks: readonly CheckCode[]
@@ -33,17 +33,16 @@ export type FieldRequirement = FieldText & {
 
 export type PayoutMethodRequirements = {
   readonly currency: string
-  /** The country is `null` for a stablecoin, and for a currency that the API contract does not mention. */
+  /** The country is `null` for stablecoins, and for currencies that the API contract does not list. */
   readonly country: string | null
   readonly type: PayoutMethodType
   readonly fields: readonly FieldRequirement[]
 }
 
 /**
- * Derives the required fields from the input schemas and checks of the operations, so that the requirements cannot
- * contradict the operations.
+ * Derives the required fields from the input schemas of the operations, so that the two cannot differ.
  *
- * @param input `country` is the country of the bank; it is optional, because the currency implies it
+ * @param input `country` is the country of the bank and is optional
  * @throws DomainError INVALID_INPUT, also if currency and country do not match
  */
 export async function getPayoutMethodRequirements(
@@ -103,7 +102,6 @@ function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
 type FieldSources = {
   readonly texts: Readonly<Record<string, FieldText>>
   readonly examples: Readonly<Record<string, string>>
-  /** Of the check results, only `field` and `code` are used. */
   readonly checkResults: readonly IdentifierCheck[]
 }
 

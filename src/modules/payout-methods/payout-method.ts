@@ -13,7 +13,7 @@ export const assetTypeOfMethod: Record<PayoutMethodType, AssetType> = { BANK: 'F
 
 type PayoutMethodTableRow = RowOf<'payoutMethods'>
 
-/** Contract 2.2. `checks` has the results of the checks (ruling 23). */
+/** Contract 2.2, ruling 23. */
 export type PayoutMethod = { BANK: BankPayoutMethod; WALLET: WalletPayoutMethod }[PayoutMethodType]
 
 export type BankPayoutMethod = PayoutMethodTableRow & {
@@ -48,7 +48,7 @@ export type ListedPayoutMethod = {
 
 export type ListedMethod<Method extends PayoutMethod> = Pick<Method, ListedColumn>
 
-/** A CHECK constraint guarantees the columns of each type of payout method. */
+/** The cast is safe, because a CHECK constraint enforces which columns each type of payout method has. */
 export function toPayoutMethod(row: PayoutMethodTableRow): PayoutMethod {
   return row as PayoutMethod
 }

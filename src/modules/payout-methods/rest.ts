@@ -47,7 +47,7 @@ const idFields = {
 }
 const exampleId = '01980c5e-8b21-7f4d-a0c3-1d2e3f405162'
 
-/** The message begins with the kind of owner, like the original provider's messages (ruling 100). */
+/** The original provider's messages begin with `Merchant` or `Customer` (ruling 100). */
 const ownerMessage = (predicate: string) =>
   member(
     ({ customerId }: PayoutMethod) => `${customerId === null ? 'Merchant' : 'Customer'} ${predicate}`,

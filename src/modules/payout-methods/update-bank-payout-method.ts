@@ -30,7 +30,7 @@ const UpdateBankPayoutMethodInput = z.object({
 /**
  * Contract 4.5, ruling 26. Payout methods of the type WALLET are not found.
  *
- * @param input `customerId` identifies the owner and never changes it
+ * @param input `customerId` identifies the owner; the owner of a payout method cannot change
  */
 export const updateBankPayoutMethod = defineOperation(
   {
@@ -84,9 +84,8 @@ export async function recordMethodChange(
 }
 
 /**
- * Returns `null` if the owner has no payout method with this id and type. `customerId` must be the payout method's
- * customer, or `null` if the merchant owns the payout method, so that a request never acts on another owner's payout
- * method (ruling 27).
+ * Returns `null` if the owner has no payout method with this id. If `customerId` is `null`, the owner is the merchant
+ * (ruling 27).
  */
 export async function lockOwnedPayoutMethod(
   tx: Tx,

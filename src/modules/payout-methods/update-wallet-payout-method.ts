@@ -26,14 +26,14 @@ const UpdateWalletPayoutMethodInput = z.object({
   ...z.object(fields).partial().shape,
 })
 
-/** The original provider's message has no full stop (ruling 126). */
+/** This message has no full stop, because the original provider's message has none (ruling 126). */
 const notFoundMessage = 'Wallet not found'
 
 /**
- * Ruling 126. Payout methods of the type BANK are not found. Fails with INVALID_INPUT if currency, network and address
- * do not match after the change. The match of currency, network and address is checked after all other errors.
+ * Ruling 126. Payout methods of the type BANK are not found.
  *
- * @param input `customerId` identifies the owner and never changes it
+ * @param input `customerId` identifies the owner; the owner of a payout method cannot change
+ * @throws DomainError INVALID_INPUT, also if currency, network and address do not match after the change
  */
 export const updateWalletPayoutMethod = defineOperation(
   {
@@ -71,7 +71,10 @@ export const updateWalletPayoutMethod = defineOperation(
   },
 )
 
-/** An unchanged currency, network and address stay valid even if the network is no longer offered (ruling 102). */
+/**
+ * If a request changes neither currency, network nor address, the update succeeds even if the network is no longer
+ * offered (ruling 102).
+ */
 function destinationErrors(
   assets: readonly AssetCode[],
   before: WalletPayoutMethod,

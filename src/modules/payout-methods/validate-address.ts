@@ -15,7 +15,7 @@ export type ValidAddress = { readonly valid: true }
  * Ruling 127.
  *
  * @param input `currency` may be in upper or lower case
- * @throws DomainError INVALID_INPUT, also if the address has the format of none of the currency's networks
+ * @throws DomainError INVALID_INPUT, also if the address is invalid on all networks of the currency
  */
 export async function validateAddress(
   { db }: Context,

@@ -3,8 +3,8 @@ import type { RowOf } from '../../database/tables.ts'
 import { balanceChangeOf } from '../ledger/entry.ts'
 
 /**
- * The change of the balances of all wallets of a merchant on a day in UTC: a date such as `2026-03-01`, or `allDays` for
- * the sum of all days, which is the present balance.
+ * A row has the sum of the balance changes of a merchant's wallets in one asset on one day. `day` is a date in UTC
+ * (`2026-03-01`), or `allDays` for the sum of all days.
  */
 type DailyBalanceChange = RowOf<'dailyBalanceChanges'>
 
@@ -12,10 +12,10 @@ export type BalanceChange = Omit<DailyBalanceChange, 'merchantId'>
 
 export type CountedTransfer = Pick<RowOf<'transfers'>, 'kind' | 'assetCode' | 'amount' | 'fee' | 'createdAt'>
 
-/** Sorts after every date, so that one range of the key has the latest days and the present balance. */
+/** `all` sorts after every date, so a range query from a date includes the row of all days. */
 export const allDays = 'all'
 
-/** Returns one change for each row of `dailyBalanceChanges`. Clearing transfers change no balance. */
+/** Returns one change per day and asset. Clearing transfers change no balance. */
 export function summarizeTransfers(transfers: Iterable<CountedTransfer>): readonly BalanceChange[] {
   const sums: { readonly day: string; readonly assetCode: string; change: bigint }[] = []
   const add = (day: string, assetCode: string, change: bigint) => {

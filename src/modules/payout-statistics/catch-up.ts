@@ -8,12 +8,15 @@ import { statusReachedBy, summarizeStatusChanges } from './payout-statistics.ts'
 import { coverageOfMerchants, statusChangesBetween, transfersBetween } from './repository.ts'
 import { storeStatistics } from './store-statistics.ts'
 
-/** The batch size keeps reading a batch of events from blocking the event loop for more than about 3 ms. */
+/** Processing a batch of this size blocks the event loop for about 3 ms. */
 const eventsPerBatch = 2_000
 
 const restToBatchRatio = 4
 
-/** The catch-up counts unsealed events only if there are more than 100,000, because the sealer counts them anyway. */
+/**
+ * If a merchant has more unsealed events, the sealer is too far behind, and the catch-up counts the unsealed events
+ * too.
+ */
 const maxUnsealedEvents = 100_000
 
 const firstPollDelayMs = 1_000
@@ -25,9 +28,9 @@ export type StatisticsCatchUp = {
 }
 
 /**
- * Counts events that are older than the payout statistics, and events that an interrupted rebuild did not count. The
- * sealer counts all later events. Any number of processes may run the catch-up, because a batch of events is counted
- * only once.
+ * Counts events that were recorded before the payout statistics existed, and events that an interrupted rebuild left
+ * uncounted. The sealer counts all other events. Several processes may run the catch-up, because each batch of events
+ * is counted only once.
  */
 export function startStatisticsCatchUp({
   service,

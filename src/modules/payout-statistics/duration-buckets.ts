@@ -1,9 +1,9 @@
-/** Only completed payouts have a duration. */
+/** The bucket of payouts that are not completed. */
 export const noDuration = 0
 
 /**
- * The exclusive upper bounds of the buckets in milliseconds. Bucket 1 is below one second, each further bound is larger
- * by a factor of √2, and the last bucket is above 97 days.
+ * The exclusive upper bounds of the buckets in milliseconds. The first bound is one second, and each further bound is
+ * larger by a factor of √2.
  */
 const upperBoundsMs: readonly number[] = Array.from({ length: 47 }, (_, i) => Math.round(1_000 * 2 ** (i / 2)))
 
@@ -15,8 +15,10 @@ export function bucketOfDuration(durationMs: number): number {
 }
 
 /**
- * Returns the estimated duration in milliseconds. `counts` has the number of payouts in each bucket, and `share` is for
- * example 0.95.
+ * Returns the estimated duration in milliseconds.
+ *
+ * @param counts the number of payouts in each bucket
+ * @param share for example 0.95
  */
 export function estimateQuantile(counts: ReadonlyMap<number, number>, share: number): number | null {
   const buckets = [...counts].filter(([bucket]) => bucket !== noDuration).toSorted(([one], [other]) => one - other)

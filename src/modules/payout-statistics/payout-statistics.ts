@@ -5,12 +5,8 @@ import { bucketOfDuration, noDuration } from './duration-buckets.ts'
 
 /**
  * A statistics row counts the payouts of a merchant that reached a status on a day in UTC, and sums the amounts and
- * fees of these payouts.
- *
- * The row for `PROCESSING` counts created payouts, on the day of the creation; its sums are the payout volume. The rows
- * for `COMPLETED`, `FAILED` and `RETURNED` count outcomes, on the day of the outcome. An outcome is never subtracted
- * from the payout volume: a returned payout counts three times, as created, completed and returned. `durationBucket` is
- * the bucket for the time from creation to completion.
+ * fees of these payouts. A payout counts once for each status that it reached: a returned payout counts as `PROCESSING`
+ * (created), `COMPLETED` and `RETURNED`.
  */
 type PayoutStatistics = RowOf<'payoutStatistics'>
 
@@ -37,7 +33,7 @@ export function summarizeStatusChanges(changes: Iterable<StatusChange>): readonl
     const dayNumber = Math.floor(time / dayMs)
     const isCompletion = status === 'COMPLETED'
     const durationBucket = isCompletion ? bucketOfDuration(time - Date.parse(createdAt)) : noDuration
-    // Comparing a few sums in an array is cheaper than building the key for a map.
+    // For few sums, searching an array is faster than building a key for a map.
     let sum = sums.find(
       (each) =>
         each.dayNumber === dayNumber &&

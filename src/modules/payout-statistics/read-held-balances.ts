@@ -4,12 +4,11 @@ import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import { allDays } from './balance-changes.ts'
 import { balanceChangesSince } from './repository.ts'
 
-/** Amounts are in units of 10⁻⁸. `balances` has the balance at the end of each day, and at present for the last day. */
+/** `balances` has one balance for the end of each day, in units of 10⁻⁸. The last balance is the current balance. */
 export type HeldBalances = { readonly assetCode: string; readonly balances: readonly bigint[] }
 
 /**
- * Returns the sum of the balances of all wallets of all merchants for each asset. The cost depends on the number of
- * merchants and assets, but not on the number of wallets and transfers.
+ * Returns the sum of the balances of all wallets of all merchants for each asset.
  *
  * @param days consecutive days in UTC, such as `2026-03-01`
  */
@@ -26,12 +25,12 @@ export async function readHeldBalances({ db }: Service, days: readonly string[])
   return [...changesByAsset].map(([assetCode, changes]) => ({ assetCode, balances: balancesOf(changes, days) }))
 }
 
-/** Subtracts the later changes from the present balance. */
+/** Computes the balance of each day backwards, by subtracting changes from the current balance. */
 function balancesOf(changes: ReadonlyMap<string, bigint>, days: readonly string[]): readonly bigint[] {
   const today = days.at(-1) ?? ''
   let balance = changes.get(allDays) ?? 0n
   const balances = [balance]
-  // The clock of a sandbox may have been advanced, so changes may be of later days.
+  // A merchant can advance its sandbox clock, so changes can have a future date.
   for (const [day, change] of changes) if (day > today && day !== allDays) balance -= change
   for (const day of days.slice(1).reverse()) {
     balance -= changes.get(day) ?? 0n

@@ -9,7 +9,6 @@ type Sums = { readonly payoutCount: number; readonly amount: bigint }
 
 export type DailySum = Pick<StatisticsChange, 'day' | 'assetCode' | 'status'> & Sums
 
-/** The payouts that were created in a period. */
 export type CreatedSum = Pick<StatisticsChange, 'assetCode'> & Sums
 
 /** `fee` is in units of 10⁻⁸. */
@@ -19,10 +18,6 @@ export type CorridorSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrenc
 /** Days in UTC, for example `2026-03-01`; `from` and `through` are inclusive. */
 type DayRange = { readonly from: string; readonly through: string }
 
-/**
- * The cost of reading statistics depends on the number of merchants and days with payouts, not on the number of
- * payouts.
- */
 export async function readDailyStatistics({ db }: Service, range: DayRange): Promise<readonly DailySum[]> {
   const sums: DailySum[] = []
   for await (const merchantIds of iterateMerchantIds(db))
@@ -68,8 +63,8 @@ function withAmount<Row extends SummedRow>({ amountUnits, amountRest, payoutCoun
 export type Coverage = {
   readonly uncountedEvents: number
   /**
-   * False while the history is counted after an upgrade or a rebuild. Then balances are wrong, because the earliest
-   * events are counted first.
+   * `isCaughtUp` is false while the service still counts old events, after an upgrade or a rebuild. The balances are
+   * wrong while `isCaughtUp` is false.
    */
   readonly isCaughtUp: boolean
 }

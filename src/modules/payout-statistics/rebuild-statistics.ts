@@ -3,17 +3,14 @@ import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import { countHistory } from './catch-up.ts'
 import { deleteBalanceChanges, deleteStatistics, resetCursor } from './repository.ts'
 
-/**
- * The service may run during a rebuild: after the rebuild has reset a merchant's cursor, the service does not count the
- * merchant's new events. If the rebuild is interrupted, the service completes the counting.
- */
+/** The service may run during a rebuild. If the rebuild is interrupted, the service counts the remaining events. */
 export async function rebuildStatistics(
   service: Service,
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<{ readonly merchants: number }> {
   const { db } = service
   let merchants = 0
-  // The empty write stores the row of the operator log even if there are no merchants.
+  // This empty write stores the row of the operator log even if there are no merchants.
   await db.write(() => undefined)
   for await (const merchantIds of iterateMerchantIds(db)) {
     for (const merchantId of merchantIds) {

@@ -21,13 +21,13 @@ import type { StatisticsChange } from './payout-statistics.ts'
 /** One SQL statement adds up to 16 statistics rows, so a typical seal needs at most six statements. */
 const statementSizes = [16, 4, 1] as const
 
-/** No two changes may be of the same row. */
+/** Each change must belong to another row, because one statement cannot update a row twice. */
 export const addToStatistics = addToSums<StatisticsChange>('payoutStatistics', {
   key: ['day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'],
   sums: ['payoutCount', 'amountUnits', 'amountRest', 'feeUnits', 'feeRest'],
 })
 
-/** No two changes may be of the same row. */
+/** Each change must belong to another row, because one statement cannot update a row twice. */
 export const addToBalances = addToSums<BalanceChange>('dailyBalanceChanges', {
   key: ['day', 'assetCode'],
   sums: ['changeUnits', 'changeRest'],
@@ -41,7 +41,6 @@ function addToSums<Change extends object>(
 ) {
   const columns = [...key, ...sums]
   const additions = statementSizes.map((size) => {
-    /** The names of the parameters of each row. */
     const names = Array.from({ length: size }, (_, row) => columns.map((column) => `${column}${row}`))
     return { size, names, add: statement((p: Params<RowParams>) => insertSums(p, names)) }
   })
@@ -122,7 +121,7 @@ export const statusChangesBetween = query((p: Params<EventRange>) =>
     .orderBy('events.sequence'),
 )
 
-/** The transfers of the events, without events that moved no money. */
+/** Omits events without a ledger transfer. */
 export const transfersBetween = query((p: Params<EventRange>) =>
   selectFrom('events')
     .leftJoin('payouts', (join) =>
@@ -176,7 +175,6 @@ export const statisticsByCorridor = query((p: Params<DayRange>) =>
   ),
 )
 
-/** Sums the changes of several merchants by day and asset. */
 export const balanceChangesSince = query((p: Params<{ merchantIds: readonly string[]; from: string }>) =>
   acrossMerchants(
     selectFrom('dailyBalanceChanges')
@@ -200,7 +198,6 @@ export const cursorOfMerchant = queryOne((p: Params<{ merchantId: string }>) =>
   selectFrom('statisticsCursors').select('through').where('merchantId', '=', p.merchantId),
 )
 
-/** Returns for each merchant the last counted event, the latest event, and the latest sealed event. */
 export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('sequences')

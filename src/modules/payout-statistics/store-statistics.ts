@@ -13,10 +13,10 @@ export type CountedEvents = {
 }
 
 /**
- * No event is counted twice, because the statistics cursor moves in the same transaction, and only if the cursor is at
- * `after`.
+ * The statistics cursor moves in the same transaction, and only if the cursor is at `after`, so that no event is
+ * counted twice.
  *
- * @returns false if the statistics already include some of the events, or do not yet include all earlier events
+ * @returns false if the statistics cursor is not at `after`
  */
 export async function addStatistics(
   tx: Tx,

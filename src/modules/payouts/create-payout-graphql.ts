@@ -96,7 +96,7 @@ type RecipientInput = Partial<InputOf<typeof QuoteRecipientInput.declared>>
 
 function flattenInput<Input extends { readonly recipient: RecipientInput }>({ recipient, ...terms }: Input) {
   const { bankAccount, payoutMethodId, currency } = recipient
-  // If an empty `payoutMethodId` were passed on, the operation would expect a bank account and report fields that this
+  // The operation would treat an empty `payoutMethodId` as absent, and would report bank account fields that this
   // GraphQL input does not have.
   if (payoutMethodId?.trim() === '') {
     throw invalidInput([{ field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message: 'must not be empty' }])
@@ -131,7 +131,6 @@ addMutation(createPayout, {
   input: {
     ...payoutTermFields('pays'),
     recipient: required('The recipient of the payout.', PayoutRecipientInput),
-    // `paymentPurpose` is optional in REST and GraphQL, with the same default (ruling 40).
     paymentPurpose: optional(payoutDescriptions.paymentPurposeInput, PaymentPurposeEnum),
     narration: optional(payoutDescriptions.narration),
   },

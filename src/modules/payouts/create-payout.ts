@@ -34,7 +34,8 @@ import { transactionId } from './transaction-id.ts'
  * rate, an amount too small to pay out, the wallet (not found, none with this currency, insufficient funds).
  *
  * @param input `amount` is in units of `assetCode`, before the fee is deducted (ruling 110). If `customerId` is absent,
- * a wallet of the merchant pays. If `walletId` is absent, ruling 38 selects the wallet
+ *   the merchant is the owner of the wallet. If `walletId` is absent, the service selects a wallet of the owner (ruling
+ *   38)
  * @returns the payout with the status `PROCESSING` and the wallet's balance after the debit
  */
 export const createPayout = defineOperation(
@@ -50,7 +51,7 @@ export const createPayout = defineOperation(
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parsePayout(input)
     return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
-      // All four steps of creating a payout start before the first is awaited, so that PostgreSQL pipelines their
+      // All four steps of creating a payout start before the first step is awaited, so that PostgreSQL pipelines their
       // queries.
       const payer = lockActiveCustomer(tx, context, request.customerId)
       const pendingRecipient = findRecipient(tx, context, request)

@@ -7,10 +7,7 @@ import { payoutAssetCodes, recipientCurrencies } from './payout.ts'
 import type { Quote } from './quote.ts'
 import { quotePayout } from './quote.ts'
 
-/**
- * `currency` and `recipientCurrency` are the newer names of `fromCurrency` and `toCurrency` in the original provider's
- * documentation (ruling 135).
- */
+/** The original provider renamed `fromCurrency` to `currency`, and `toCurrency` to `recipientCurrency` (ruling 135). */
 export const PayoutFeesInput = z.object({
   amount: positiveAmount(),
   currencyType: optionalOneOf(['FIAT']),
@@ -27,10 +24,8 @@ export type PayoutFees = Pick<Quote, 'exchangeRate' | 'amountFiat' | 'fee'> & {
 }
 
 /**
- * Computing payout fees requires neither a wallet nor a balance.
- *
  * @throws DomainError, the first that applies: INVALID_INPUT, RATE_UNAVAILABLE, INVALID_INPUT (an amount too small to
- * pay out)
+ *   pay out)
  */
 export async function getPayoutFees(context: Context, input: z.input<typeof PayoutFeesInput>): Promise<PayoutFees> {
   const request = parseInput(PayoutFeesInput, input, missingCurrencies(input))

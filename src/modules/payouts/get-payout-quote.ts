@@ -27,7 +27,7 @@ const CorridorQuoteInput = CreatePayoutInput.omit({
 export type PayoutQuote = Destination & {
   readonly assetCode: string
   readonly amount: Amount
-  /** The fee is `null` if no fee was ever set for the corridor. */
+  /** The fee is `null` if the corridor never had a fee. */
   readonly fee: Amount | null
   readonly feeDeductedFrom: FeeSource | null
   readonly netAmount: Amount
@@ -52,10 +52,8 @@ export type PayoutQuote = Destination & {
  * Computes what `createPayout` would do now, without side effects. A quote ignores the idempotency key, because a quote
  * is for a new payout.
  *
- * @param input if the fields of a recipient are absent, the quote is for the corridor
- * @throws DomainError, in the same order as `createPayout`: INVALID_INPUT, RESOURCE_NOT_FOUND (customer),
- * CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (the method's type or currency), RATE_UNAVAILABLE,
- * INVALID_INPUT (an amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ * @param input if the recipient's fields are absent, the quote is for the corridor
+ * @throws DomainError in the same order as `createPayout`
  */
 export async function getPayoutQuote(context: Context, input: PayoutInput): Promise<PayoutQuote> {
   const now = context.wallClock()

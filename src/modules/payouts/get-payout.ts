@@ -79,7 +79,7 @@ export async function findPayoutByTransactionId(
   return payout?.transactionId === normalizedId ? payout : null
 }
 
-/** The maximum time between the creation of a payout's id and of its reference id. */
+/** A payout's reference id is created at most this long after the payout's id. */
 const maxReferenceDelayMs = 60_000
 
 export function referenceIdRange(referenceId: string): ReferenceIdRange {

@@ -11,15 +11,15 @@ export const payouts = defineList({
   createdAt: 'payouts.createdAt',
   conditions: {
     customerId: { column: 'payouts.customerId', parentTable: 'customers' },
-    // Payouts have no `ownerId`; the merchant's own payouts have no customer.
+    // `customerId` is `null` in the merchant's own payouts.
     isMerchantOwned: { column: 'payouts.customerId', operator: 'is null' },
     walletId: { column: 'payouts.walletId', parentTable: 'wallets' },
     status: { column: 'payouts.status' },
     assetCode: { column: 'payouts.assetCode' },
     recipientCurrency: { column: 'payouts.recipientCurrency' },
   },
-  // Lists every value of the three columns; if a value were missing, filters by another column would omit payouts with
-  // that value.
+  // The lists of statuses, assets and currencies must be complete. A payout with an unlisted value would be missing
+  // from filtered lists.
   mergedBy: { status: payoutStatuses, assetCode: payoutAssetCodes, recipientCurrency: recipientCurrencies },
   filters: {
     owner: filterByOwner("Only payouts from one customer's wallets, or from the merchant's own.", {

@@ -7,7 +7,7 @@ import { initialPayoutState } from './payout.ts'
 
 const mutableColumns = [...Object.keys(initialPayoutState), 'updatedAt', 'checksum']
 
-/** The checksum covers the payout's columns in the order of the table, in which new columns are last. */
+/** The checksum depends on the order of these columns, so a migration must add new columns at the end of the table. */
 const immutableColumns = Object.keys(tables.payouts).filter(
   (name) => !mutableColumns.includes(name),
 ) as (keyof Payout)[]
@@ -18,10 +18,7 @@ export function withChecksum<Row extends Payout>(payout: Row): Row & { checksum:
   return Object.assign(payout, { checksum: checksumOf(payout) })
 }
 
-/**
- * CRC-32 detects every change of a single bit and costs a fifth of a hash. CRC-32 detects corruption by failing disks,
- * but not tampering with both row and checksum.
- */
+/** CRC-32 detects every change of a single bit, for example by a failing disk. CRC-32 does not detect tampering. */
 function checksumOf(payout: Payout): number {
   return checksumOfValues(immutableColumns.map((name) => payout[name]))
 }
@@ -33,13 +30,13 @@ function checksumOf(payout: Payout): number {
 export function checksumOfValues(values: readonly unknown[]): number {
   let count = values.length
   while (count > initialColumnCount && (values[count - 1] ?? null) === null) count--
-  // The checksum is signed, to fit the integer column of PostgreSQL.
+  // The PostgreSQL column is a signed integer, so the checksum is signed.
   return crc32(values.slice(0, count).join('\u001f')) | 0
 }
 
 /**
- * A payout without a checksum is compared with the fingerprint of its request. A payout without a fingerprint or with a
- * payout method cannot be checked and counts as intact.
+ * Older payouts have no checksum, so their fields are compared with the fingerprint of the request. A payout that
+ * cannot be checked counts as intact.
  */
 export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   if (payout.checksum !== null) return payout.checksum === checksumOf(payout)
@@ -47,7 +44,7 @@ export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   return possibleRequests(payout).some((request) => fingerprintOf(request) === payout.fingerprint)
 }
 
-/** Returns the request in all variants, because the client may have omitted `walletId` and `transferType`. */
+/** Returns all requests that can have created the payout. The client may have omitted `walletId` and `transferType`. */
 function possibleRequests(payout: Payout): object[] {
   const { customerId, assetCode, accountNumber, bankName, bankCode, amount, narration, paymentPurpose } = payout
   const { recipientName, recipientCurrency, recipientCountry } = payout

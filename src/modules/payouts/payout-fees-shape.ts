@@ -6,8 +6,8 @@ import type { PayoutFees } from './get-payout-fees.ts'
 import { payoutAssetCodes, payoutDescriptions, recipientCurrencies } from './payout.ts'
 
 /**
- * A decimal string with two to eight places. Trailing zeros after the second decimal place are removed, as in the
- * original provider's samples.
+ * Formats a decimal string with two to eight places and without further trailing zeros, like the original provider's
+ * samples.
  */
 const shortDecimal = (description: string, example: string) =>
   plainText(description, example, { pattern: String.raw`^\d+\.\d{2,8}$` })
@@ -24,7 +24,7 @@ const rateNumber = unquotedType<string>(
   (rate) => rate,
 )
 
-/** The members have the names and order of the original provider's response, including one name in camel case. */
+/** The original provider's response has these member names, in this order. */
 export const payoutFees = resource<PayoutFees>('PayoutFees', 'The fee of a payout and the amount that arrives.', {
   amount: member(({ amount }) => shortAmount(amount), shortDecimal('The requested amount.', '50.00')),
   currency_type: constant('The kind of payout.', 'FIAT'),

@@ -25,7 +25,7 @@ import {
   transferTypes,
 } from './payout.ts'
 
-/** Exactly one of `payoutMethodId` and the six fields of a bank account identifies the recipient. */
+/** The input must identify the recipient either by `payoutMethodId` or by the six fields of a bank account. */
 export const CreatePayoutInput = z.object({
   customerId: optionalUuid(),
   walletId: optionalUuid(),
@@ -38,11 +38,10 @@ export const CreatePayoutInput = z.object({
   recipientName: optionalText(),
   recipientCurrency: optional(oneOf(recipientCurrencies)),
   recipientCountry: optional(oneOf(recipientCountries)),
-  // The contract's field list requires the payment purpose, but the contract's sample omits it. The default is OTHER
-  // (ruling 40).
+  // The contract's field list requires the payment purpose, but the contract's sample omits the field (ruling 40).
   paymentPurpose: optional(oneOf(paymentPurposes)).transform((purpose) => purpose ?? 'OTHER'),
   narration: optionalFreeText(),
-  // The contract requires `transferType` for USD only, and USD is not payable yet (ruling 41).
+  // The contract requires `transferType` only for USD, and no payout can be in USD (ruling 41).
   transferType: optional(oneOf(transferTypes)),
 })
 
@@ -104,7 +103,7 @@ function methodConflictErrors(input: PayoutInput): FieldError[] {
     .map((field) => ({ field, code: 'INVALID_PARAMETER', message: 'must be absent if a payout method is given' }))
 }
 
-/** An invalid `payoutMethodId` is an error even if the input has a bank account. */
+/** Reports an invalid `payoutMethodId` even if the input has a bank account. */
 export function payoutMethodIdErrors({ payoutMethodId }: PayoutInput): FieldError[] {
   return findFieldErrors(MethodIdInput, { payoutMethodId })
 }

@@ -43,7 +43,6 @@ const railSource: KeyedSource<string | null> = {
   },
 }
 
-/** The loader's keys are strings, so the key joins three columns. */
 const timelineKey = {
   from: ['id', 'referenceId', 'createdAt'] as const,
   make: ({ id, referenceId, createdAt }: TimelinePayout) => `${id} ${referenceId} ${createdAt}`,

@@ -81,8 +81,8 @@ export const payoutStatuses = defineEnum({
 export type PayoutStatus = (typeof payoutStatuses)[number]
 
 /**
- * Contract 2.5. `fee` was deducted from `amount` or from the wallet's balance (see `feeDeductedFrom`); `fee` is `null`
- * if no fee was set. `balanceAfter` is the wallet's balance after the debit of amount and fee. `amountFiat` is a
+ * Contract 2.5. `feeDeductedFrom` is the source of the fee: the amount or the wallet's balance. `fee` is `null` if the
+ * corridor had no fee. `balanceAfter` is the wallet's balance after the debit of amount and fee. `amountFiat` is a
  * decimal string with eight decimal places.
  */
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
@@ -115,7 +115,7 @@ export const payoutDescriptions = {
   updatedAt: 'When the status last changed.',
 } as const
 
-/** The initial values of all mutable columns of a payout, except `updatedAt`. */
+/** A new payout has these values in its mutable columns. */
 export const initialPayoutState = {
   status: 'PROCESSING',
   receiverWalletId: null,
@@ -127,12 +127,12 @@ export const initialPayoutState = {
 
 export type PayoutEvent = RowOf<'payoutEvents'>
 
-/** The wording of the reason is the original provider's (ruling 45). */
+/** The original provider's responses have the same text (ruling 45). */
 export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountNumber' | 'bankCode'>): string {
   return `Withdraw to ${accountNumber}/${bankCode}`
 }
 
-/** Returns the payout as it was created, to repeat the response for a repeated idempotency key. */
+/** Returns the payout in its initial state. A request that repeats an idempotency key gets this response. */
 export function payoutAsCreated(payout: Payout): Payout {
   return { ...payout, ...initialPayoutState, updatedAt: payout.createdAt }
 }

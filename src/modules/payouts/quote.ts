@@ -16,7 +16,7 @@ import { oldestWalletWithBalance, walletById } from '../wallets/repository.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { Destination } from './find-recipient.ts'
 
-/** `fee` and `feeDeductedFrom` are null if no fee was ever set for the corridor. */
+/** `fee` and `feeDeductedFrom` are `null` if the corridor never had a fee. */
 export type Quote = FeeSums & {
   readonly exchangeRate: string
   readonly amountFiat: string
@@ -51,7 +51,7 @@ export async function findPayoutTerms(
 }
 
 /**
- * The caller must await `recipient` too, because an error of the recipient has precedence over an error of the quote.
+ * The caller must also await `recipient`, because the recipient's errors have precedence over the quote's errors.
  *
  * @throws the errors of `quotePayout`
  */
@@ -91,8 +91,8 @@ export async function quotePayout(
   if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
   const quote = computeQuote(amount, { rate, fee })
   if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
-  // All eight decimal places of an amount count, even for assets with six decimal places on their blockchain, because a
-  // payout makes no blockchain transfer (ruling 36). A payout that converts to zero is rejected, because it would only
+  // An amount may have eight decimal places even if the asset has six on the blockchain, because a payout makes no
+  // blockchain transfer (ruling 36). A payout whose converted amount is zero is rejected, because the payout would only
   // charge a fee (ruling 47).
   if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
   return quote
@@ -120,10 +120,8 @@ export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: Rate
 /**
  * Returns the requested wallet, or the owner's oldest active wallet in the asset with sufficient funds (ruling 38).
  *
- * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if the requested
- * wallet does not hold the asset, or if no wallet is requested and the owner has no active wallet in it;
- * INSUFFICIENT_FUNDS if the requested wallet has too little, or if no wallet is requested and all wallets have too
- * little (the error then describes the oldest wallet)
+ * @throws DomainError RESOURCE_NOT_FOUND if the owner does not have the requested wallet; WALLET_NOT_FOUND if the
+ *   requested wallet has another asset, or the owner has no active wallet in the asset; INSUFFICIENT_FUNDS
  */
 export async function findPayingWallet(
   db: Reader,
@@ -141,8 +139,8 @@ export async function findPayingWallet(
 }
 
 /**
- * Returns the oldest wallet with sufficient funds. If no wallet has sufficient funds, returns the oldest wallet, for
- * the error message.
+ * Returns the oldest wallet with sufficient funds. If all wallets have insufficient funds, returns the oldest wallet,
+ * for the error message.
  */
 async function findOldestWallet(
   db: Reader,

@@ -15,13 +15,10 @@ import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
 
-/** A payout must be inserted in the transaction that records its ledger transfer. */
+/** The transaction that inserts a payout must also record the payout's ledger transfer. */
 export const insertPayout = insertRow('payouts')
 
-/**
- * Searches the payouts of all customers. If the idempotency key was used for another customer, the request's
- * fingerprint differs.
- */
+/** Reads the payouts of all customers, because an idempotency key must be unique within the merchant. */
 export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
   acrossCustomers(
     selectFrom('payouts')
@@ -35,7 +32,7 @@ export const payoutBySequence = queryOne((p: Params<{ merchantId: string; sequen
   selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).where('sequence', '=', p.sequence),
 )
 
-/** The id range contains the id of the payout with this reference id. */
+/** The payout with this reference id has an id between `idFrom` and `idTo`. */
 export type ReferenceIdRange = { readonly referenceId: string; readonly idFrom: string; readonly idTo: string }
 
 export const payoutByReference = queryOne((p: Params<{ merchantId: string } & ReferenceIdRange>) =>
@@ -75,7 +72,7 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .where('payoutId', 'in', listParam(p.payoutIds))
     .orderBy('payoutId')
     .orderBy('createdAt')
-    // Of a payout's events, only COMPLETED and RETURNED can have the same time, and COMPLETED comes first.
+    // If two events have the same time, COMPLETED must come before RETURNED.
     .orderBy('status'),
 )
 

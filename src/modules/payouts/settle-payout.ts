@@ -25,7 +25,7 @@ export const settledStatuses = defineEnum({
 })
 export type SettledStatus = (typeof settledStatuses)[number]
 
-/** Maps each new status to the current status that it requires (ruling 46). */
+/** A payout can get the status in a key only from the status in the value (ruling 46). */
 const requiredStatus = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
 
 export const settlementEvents = {
@@ -43,8 +43,8 @@ export const SettlePayoutInput = z.object({
 
 /**
  * Settles a payout by an operator's decision (ruling 46). `FAILED` and `RETURNED` credit amount and fee to the wallet,
- * regardless of the wallet's limit (ruling 53). A payout that already has the requested status is returned unchanged,
- * so that an operator can retry after a lost response.
+ * regardless of the wallet's limit (ruling 53). If the payout already has the requested status, returns the payout
+ * unchanged, so that a retry is safe.
  *
  * @param input `override` settles a payout even if its rail order is open; later reports of the bank then move no money
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
@@ -74,7 +74,7 @@ export async function settleManually(
   const payout = await findPayout(tx, context, settlement.payoutId)
   const { merchantId, referenceId: orderId } = payout
   const order = await lockRailOrder(tx, { merchantId, orderId })
-  // If the payout already has the requested status, settling it can only close its order in the attention queue.
+  // A payout that already has the requested status stays unchanged, but its rail order can leave the attention queue.
   const isSame = payout.status === settlement.status
   if (!order || (isSame && order.state !== 'ATTENTION')) return settleInTransaction(tx, context, settlement)
   const objection = isOpenState(order.state) ? findObjection(order) : null
@@ -95,7 +95,6 @@ type Settlement = {
 
 export const stateBySettledStatus = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED', RETURNED: 'RETURNED' } as const
 
-/** Settlements by operators, by banks and by the sandbox all call this function. */
 export async function settleInTransaction(
   tx: Tx,
   context: Context,
@@ -127,7 +126,6 @@ async function postSettlement(tx: Tx, context: Context, payout: Payout, status: 
   return (await postTransfer(tx, context, { ...transfer, walletId: payout.walletId })).id
 }
 
-/** Clears a completed payout's money in transit, or credits amount and fee to the wallet. */
 export function settlementTransfer(payout: Payout, status: SettledStatus): SettlementTransfer {
   const { id, assetCode } = payout
   const movement = { assetCode, amount: computeFeeSums(payout).netAmount, cause: { payoutId: id } }

@@ -3,12 +3,12 @@ const length = 10
 const count = 36n ** BigInt(length)
 
 /**
- * Returns a transaction id of ten characters `[A-Z0-9]` (ruling 44). The transaction ids of older payouts have twelve
- * characters, so they cannot collide with new ids.
+ * Returns a transaction id of ten characters `[A-Z0-9]` (ruling 44). Older transaction ids have twelve characters, so
+ * old and new ids cannot collide.
  *
- * The transaction id is an affine bijection of the payout's sequence number modulo 36¹⁰, so it is unique per merchant.
- * Random ids would need a unique index with inserts at random positions. The two coefficients derive from the
- * merchant's id, so that a transaction id does not reveal how many payouts the merchant has made.
+ * The transaction id is an affine bijection of the payout's sequence number modulo 36¹⁰, so transaction ids are unique
+ * per merchant without a unique index. The two coefficients derive from the merchant's id, so that a transaction id
+ * does not reveal how many payouts the merchant has made.
  */
 export function transactionId(merchantId: string, sequence: number): string {
   const { multiplier, offset } = coefficients(merchantId)
@@ -21,7 +21,9 @@ export function transactionId(merchantId: string, sequence: number): string {
   return text
 }
 
-/** Exceeds all sequence numbers of payouts, so that no deposit has the transaction id of a payout. */
+/**
+ * Deposit numbers start above all payout numbers, so that a deposit and a payout cannot have the same transaction id.
+ */
 const firstDepositNumber = 2 ** 32
 
 export function depositTransactionId(merchantId: string, sequence: number): string {
@@ -68,7 +70,8 @@ let cachedCoefficients = { merchantId: '', multiplier: 0n, offset: 0n }
 function coefficients(merchantId: string) {
   if (cachedCoefficients.merchantId === merchantId) return cachedCoefficients
   const bits = BigInt(`0x${merchantId.replaceAll('-', '')}`)
-  // The multiplier, one more than a multiple of six, is coprime with 36, so the mapping is a bijection.
+  // The multiplier must be coprime with 36, otherwise the mapping is not a bijection. A number of the form 6n + 1 is
+  // coprime with 36.
   cachedCoefficients = { merchantId, multiplier: (bits >> 3n) * 6n + 1n, offset: bits % count }
   return cachedCoefficients
 }

@@ -20,10 +20,10 @@ type WatchPayoutsArgs = {
 }
 
 /**
- * The merchant's event sequence has no gaps, so a stream of payouts misses no change.
+ * A merchant's event sequence has no gaps, so a stream of payouts misses no change.
  *
- * @param args with `payoutIds`, the stream begins with the current payouts and ends when all their statuses are final;
- * without `payoutIds`, it has all later changes (of one customer with `customerId`) and never ends
+ * @param args with `payoutIds`, the stream begins with the current payouts and ends when all these payouts have a final
+ *   status; without `payoutIds`, the stream has later changes only and never ends
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (a payout or the customer)
  */
@@ -41,7 +41,7 @@ export async function watchPayouts(
     const isWatched = (payout: Payout) => customer === null || payout.customerId === customer.id
     return readChangedPayouts(await streamEvents(context, null, signal), context, { isWatched })
   }
-  // The position in the event feed is read before the payouts, so that no change in between is lost.
+  // Reads the position in the event feed before the payouts, so that no change is lost.
   const after = await latestEventSequence(context)
   const valid = filterUuids(payoutIds)
   const ids = [...new Set(valid)]

@@ -11,7 +11,7 @@ import type { Service } from '../../operations/context.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
 import { assetCodeErrors } from '../asset-codes/asset-code.ts'
 
-/** A stored price never changes, but it can be cancelled until it takes effect. */
+/** A stored price never changes. A price can be cancelled until the price takes effect. */
 type EffectiveDatedRow = {
   readonly effectiveAt: string
   readonly revision: number
@@ -52,11 +52,10 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       ...assetCodeErrors(assets, { field: to, code: input[to], assetType: 'FIAT' }),
     ],
     /**
-     * A new price takes effect at `requestedAt`, or now if `requestedAt` is `null`. `later` has the prices that will
-     * replace the new price.
+     * A new price takes effect at `requestedAt`, or now if `requestedAt` is `null`. `later` lists the pair's prices
+     * with a later start.
      *
-     * @throws DomainError INVALID_INPUT for a time in the past, because history must not change, or a time that already
-     *   has a price
+     * @throws DomainError INVALID_INPUT if the time is in the past or already has a price
      */
     nextRevision: async (
       tx: Tx,
@@ -133,7 +132,7 @@ function uncancelledRows<Row extends EffectiveDatedRow>(rows: readonly Row[]): R
   return rows.filter(({ cancelledAt }) => cancelledAt === null)
 }
 
-/** `rows` must be newest first within each pair. */
+/** Within each pair, `rows` must be sorted newest first. */
 function withStates<Row extends EffectiveDatedRow>(
   rows: readonly Row[],
   { pairOf, now }: { pairOf: (row: Row) => string; now: string },

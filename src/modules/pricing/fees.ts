@@ -21,7 +21,7 @@ export const feeSources = defineEnum({
 })
 export type FeeSource = (typeof feeSources)[number]
 
-/** `netAmount` is converted for the recipient, and `total` is debited from the wallet. */
+/** The service converts `netAmount` for the recipient, and debits `total` from the wallet. */
 export type FeeSums = { readonly netAmount: Amount; readonly total: Amount }
 
 const sumsBySource: Readonly<Record<FeeSource, (amount: Amount, fee: Amount) => FeeSums>> = {
@@ -33,7 +33,7 @@ export type PayoutCharge = {
   readonly amount: Amount
   readonly fee: Amount | null
   /**
-   * `feeDeductedFrom` is `null` if no fee applied, and in payouts of earlier versions, which deducted all fees from the
+   * `feeDeductedFrom` is `null` in payouts without a fee and in old payouts. Old payouts deducted all fees from the
    * balance.
    */
   readonly feeDeductedFrom: FeeSource | null
@@ -78,10 +78,10 @@ export const SetFeeInput = z.object({
 /**
  * The fee takes effect now or at `effectiveAt`.
  *
- * @param input `flat` is in units of `assetCode`. `percent` is a percentage of the amount: `0.5` is half a per cent.
- *   `flat` or `percent` is required. `deductedFrom` defaults to the value of the pair's previous fee, or to `BALANCE`
- * @returns the fee; `later` has the pair's fees that will replace it
- * @throws DomainError INVALID_INPUT
+ * @param input `flat` is in units of `assetCode`; `percent: '0.5'` means 0.5 %; `deductedFrom` defaults to the pair's
+ *   previous value, or to `BALANCE`
+ * @returns the fee; `later` lists the pair's fees with a later start
+ * @throws DomainError INVALID_INPUT, also if both `flat` and `percent` are absent
  */
 export async function setFee(
   service: Service,
@@ -102,7 +102,7 @@ export async function setFee(
   })
 }
 
-/** A fee of zero must be explicit, because an omitted fee is probably a mistake. */
+/** An input without `flat` and `percent` is probably a mistake, so a fee of zero must be explicit. */
 function missingPriceErrors({ flat, percent }: z.input<typeof SetFeeInput>): FieldError[] {
   if (flat !== undefined || percent !== undefined) return []
   const message = 'is required if no percent is given; set 0 for payouts without a fee'

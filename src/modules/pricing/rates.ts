@@ -42,9 +42,9 @@ export const SetRateInput = z.object({
 /**
  * The rate takes effect now or at `effectiveAt`.
  *
- * @param input `rate` is a plain decimal. `effectiveAt` is in ISO 8601 and UTC. `isForced` allows a rate that differs
- *   by more than 20 % from the previous rate
- * @returns the rate; `later` has the pair's rates that will replace it
+ * @param input `effectiveAt` is in ISO 8601 and UTC; `isForced` allows a rate that differs by more than 20 % from the
+ *   previous rate
+ * @returns the rate; `later` lists the pair's rates with a later start
  * @throws DomainError INVALID_INPUT
  */
 export async function setRate(
@@ -63,7 +63,7 @@ export async function setRate(
   })
 }
 
-/** The message names the flag `--force`, because only one command sets rates. */
+/** Only one command sets rates, so the error message can mention the command's flag `--force`. */
 function rejectLargeDifference(rate: string, previous: Rate | null): void {
   if (previous === null) return
   const { percent, isOver } = percentChange(previous.rate, rate, maxDifferencePercent)

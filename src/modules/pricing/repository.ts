@@ -7,17 +7,16 @@ type EffectiveDatedTable = 'rates' | 'fees'
 
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
-  /** Returns prices in order of `effectiveAt`, including cancelled prices. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
   /** Within each pair, prices are newest first. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 
-/** The span's `start` and `end` are inclusive. */
+/** `start` and `end` are inclusive. */
 type EffectiveSpan = { readonly start: string; readonly end: string }
 
-/** The query covers the whole minute of `at`, so that callers within a minute share the result (see `sharedQuery`). */
+/** The query reads all prices of the minute of `at`, so that all callers in the same minute share one query. */
 function buildInForceQuery<Input extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
   inForceWithin: ReturnType<typeof sharedQuery<Input, Row>>,
 ): (db: Reader, input: Omit<Input, keyof EffectiveSpan> & { readonly at: string }) => Promise<Row | null> {

@@ -5,9 +5,7 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { fees } from './fees.ts'
 import { rates } from './rates.ts'
 
-/**
- * Future prices are listed at startup, because a clock that was ahead may have set a price for a wrong time unnoticed.
- */
+/** Lists future prices at startup. If a clock was ahead, an operator may have set a price for a wrong time. */
 export async function upcomingPriceLines({ db, wallClock }: Service): Promise<string[]> {
   const at = timestamp(wallClock())
   const assets = await assetCodesWithNetworks(db)

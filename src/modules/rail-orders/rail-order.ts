@@ -24,7 +24,7 @@ export type BankReport = {
   readonly state: ReportState
   readonly reference?: string | null
   readonly code?: string | null
-  /** The time of the report by the bank's clock, in ISO 8601. */
+  /** The bank's time of the report, in ISO 8601. */
   readonly at?: string | null
   /** The delay before the next poll, if the bank requests a delay. */
   readonly nextAfterMs?: number
@@ -42,7 +42,7 @@ export type RailOrderHistoryEntry = {
 export type ReportEffect = {
   readonly state: RailOrderState
   readonly settlements: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]
-  /** In the state `ATTENTION`, the reason why an operator must decide; otherwise `null`. */
+  /** The reason why an operator must decide. `cause` is `null` except in the state `ATTENTION`. */
   readonly cause: string | null
 }
 
@@ -58,8 +58,8 @@ const contradiction = (current: string, reported: string): ReportEffect => ({
 })
 
 /**
- * Bank reports can be repeated, late or out of order, so a known or outdated state changes nothing. If a report
- * contradicts the order's state, no money moves and the order enters the attention queue.
+ * Bank reports can be repeated, late or out of order. If a report contradicts the order's state, no money moves and the
+ * order enters the attention queue.
  *
  * @returns `null` if nothing changes
  */
@@ -75,7 +75,7 @@ export function effectOfReport(state: RailOrderState, reported: ReportState): Re
       if (reported === 'ACCEPTED') return transitionTo('ACCEPTED')
       if (reported === 'COMPLETED') return transitionTo('COMPLETED', 'COMPLETED')
       if (reported === 'REJECTED') return transitionTo('REJECTED', 'FAILED')
-      // A returned payout was paid before, even if the payment was never reported.
+      // The bank may omit the report of the payment. A payout can only be returned after the payment.
       return transitionTo('RETURNED', 'COMPLETED', 'RETURNED')
     case 'COMPLETED':
       if (reported === 'RETURNED') return transitionTo('RETURNED', 'RETURNED')

@@ -55,7 +55,6 @@ export const saveRailOrder = statement((p: Params<NewRowOf<'payoutTransfers'>>) 
 
 export const cachedRailRoutes = sharedQuery(() => selectFrom('railRoutes').selectAll())
 
-/** Reads the current routes instead of the cached result of the shared query. */
 export const currentRailRoutes = query(() =>
   selectFrom('railRoutes').selectAll().orderBy('assetCode').orderBy('currency').orderBy('country'),
 )

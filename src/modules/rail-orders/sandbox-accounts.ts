@@ -1,6 +1,6 @@
 export const sandboxRailName = 'sandbox'
 
-/** The simulated bank's behaviour for the account number `99999999` plus two digits. */
+/** In the sandbox, the account number `99999999` plus two digits selects the simulated bank's behaviour. */
 export const sandboxAccounts = {
   '00': 'completes immediately',
   '01': 'completes in an hour',

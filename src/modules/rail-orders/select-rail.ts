@@ -14,8 +14,9 @@ export type RailRoutes = readonly RowOf<'railRoutes'>[]
 export const wildcard = '*'
 
 /**
- * Returns the rail of the most specific matching route: the asset has the highest precedence, the country the lowest.
- * If no route matches, sandbox accounts use the sandbox rail. Returns `null` if an operator must pay the payout.
+ * Returns the rail of the matching route with the most specific values: the asset counts more than the currency, and
+ * the currency counts more than the country. If no route matches, sandbox accounts use the sandbox rail. Returns `null`
+ * if an operator must pay the payout.
  */
 export function selectRail(routes: RailRoutes, { mode }: Pick<Service, 'mode'>, payout: RoutedPayout): string | null {
   const matches = routes

@@ -29,7 +29,7 @@ export async function enqueueRailOrder(
   })
 }
 
-/** A rail order's history keeps its first 50 and its latest 50 entries. */
+/** The history of a rail order has its first 50 and its latest 50 entries. */
 const maxHistoryEntries = 100
 
 type RailOrderChanges = Partial<

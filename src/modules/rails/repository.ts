@@ -19,10 +19,7 @@ const dueColumns = ['merchantId', 'orderId', 'state'] as const
 
 type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
-/**
- * All queued orders are due for submission. `dueAt` only sorts queued orders, so a clock that was ahead delays no
- * order.
- */
+/** Queued orders are always due and are sorted by `dueAt`, so a clock that was ahead delays no order. */
 export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -67,8 +64,8 @@ export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime
 )
 
 /**
- * Returns rail orders whose next poll is later than the poll schedule allows. Omits rail orders that were just
- * accepted, because the sandbox rail sets the time of their next poll.
+ * Returns rail orders whose next poll is later than the poll schedule allows. Omits accepted orders that were never
+ * polled, because the sandbox rail may set a later time for the first poll.
  */
 export const postponedRailOrders = query(
   (p: Params<{ rail: string; minAsked: number; maxAsked: number; after: DueTime; limit: number }>) =>
@@ -197,10 +194,7 @@ export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
 
 type DueTimeShift = { merchantId: string; by: bigint }
 
-/**
- * Skips queued orders, because they are always due, and calls in flight, because their timeout does not depend on the
- * merchant's clock.
- */
+/** Queued orders are always due. The timeout of a call in flight does not depend on the merchant's clock. */
 export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('payoutTransfers')
     .set({ dueAt: sql<DueTime>`due_at - ${p.by}` })
@@ -218,7 +212,7 @@ export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** Rail orders in these states always have a time for their next poll. */
+/** In these states, a rail order's `dueAt` is never `null`. */
 const polledStates = ['SUBMITTING', 'UNKNOWN', 'ACCEPTED'] as const
 
 /** Each part of the query reads a partial index, because most orders have ended. */
@@ -272,7 +266,7 @@ export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; 
 )
 
 /**
- * Reads the primary key backwards, because order ids begin with the creation time. The order id `from` is inclusive.
+ * Reads the primary key backwards, because order ids begin with the creation time. The lower bound `from` is inclusive.
  */
 export const recentRailOrderCounts = query((p: Params<{ from: string; limit: number }>) =>
   acrossMerchants(

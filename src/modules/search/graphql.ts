@@ -12,7 +12,7 @@ import { type hitTypesByName, search } from './search.ts'
 
 type TypeName = keyof typeof hitTypesByName
 
-/** `resultType` is needed, because rows do not contain the name of their GraphQL type. */
+/** GraphQL cannot derive the type of a result from the row alone. */
 type ResultRow = SearchHit['row'] & { readonly resultType: TypeName }
 
 const typesByName = { Payout, Customer, Wallet, BankPayoutMethod, WalletPayoutMethod, LedgerEntry }

@@ -34,7 +34,7 @@ export const payoutMethodIdsByAddress = query((p: Lookup<{ walletAddress: string
   payoutMethodIds(p).where('walletAddress', '=', p.walletAddress),
 )
 
-/** Returns a wallet once for each network on which it has the address. */
+/** A wallet can have the same address on several networks, so the result can contain a wallet more than once. */
 export const walletIdsByAddress = query((p: Lookup<{ address: string }>) =>
   selectFrom('walletAddresses')
     .select('walletId as id')

@@ -29,7 +29,6 @@ import {
   walletIdsByAddress,
 } from './repository.ts'
 
-/** The longest searchable identifier or name has 255 characters. */
 const maxTermLength = 255
 
 export const SearchInput = z.object({ term: text(maxTermLength), first: searchLimit() })
@@ -48,10 +47,7 @@ export type SearchHits = { readonly hits: readonly SearchHit[]; readonly hasMore
 type Search = {
   readonly context: Context
   readonly term: string
-  /**
-   * Returns the UUID in the search term: the term itself, or the UUID within a global id if that global id is of type
-   * `type`.
-   */
+  /** Returns the search term if it is a UUID, or the UUID in a global id of the type `type`. */
   readonly idOf: (type: SearchHit['type']) => string | null
   readonly params: { readonly merchantId: string; readonly limit: number }
 }
@@ -59,8 +55,8 @@ type Search = {
 type Ids = readonly (string | null | undefined)[]
 
 /**
- * Finds objects by any of their identifiers, and customers by the beginning of a name. Exact matches come before
- * matches by name. Finds only rows that the caller can also list.
+ * Finds objects by any of their identifiers, and customers by the beginning of a name. Exact matches come first. The
+ * result contains only rows that the caller may read.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -99,7 +95,6 @@ export async function search(context: Context, input: z.input<typeof SearchInput
   return { hits: hits.slice(0, first), hasMore: hits.length > first }
 }
 
-/** Global ids contain the names of GraphQL types. */
 export const hitTypesByName = {
   Payout: 'payout',
   Customer: 'customer',
@@ -127,8 +122,8 @@ async function findPayoutIds({ context: { db }, term, idOf, params }: Search): P
   const [byTransactionId, byReference, byKey, byAccountNumber, byFiatReference] = await Promise.all([
     findPayoutByTransactionId(db, { merchantId, transactionId: term }),
     uuid === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(uuid) }),
-    // A payout found by idempotency key can belong to another customer, so only its id is used, and the payout is read
-    // again with the caller's restrictions.
+    // The payout with this idempotency key can belong to a customer that the caller may not see. Therefore only the id
+    // is used, and the payout is read again with the caller's restrictions.
     key === null ? null : payoutByIdempotencyKey(db, { merchantId, idempotencyKey: key }),
     payoutIdsByAccountNumber(db, { ...params, accountNumber: term }),
     payoutIdsByFiatReference(db, { ...params, fiatReferenceId: term }),
@@ -137,7 +132,7 @@ async function findPayoutIds({ context: { db }, term, idOf, params }: Search): P
   return [idOf('payout'), ...single, ...idsOf(byFiatReference), ...idsOf(byAccountNumber)]
 }
 
-/** An EVM address may be stored in any of these spellings, because its case has no meaning. */
+/** EVM addresses are case-insensitive, so the database may have the address in any of the returned spellings. */
 function addressForms(term: string): readonly string[] {
   const checksummed = checksumEvmAddress(term)
   if (checksummed === null) return [term]
@@ -159,7 +154,9 @@ async function findPayoutMethodIds({ context: { db }, term, idOf, params }: Sear
   return [idOf('payoutMethod'), ...rows.flatMap(idsOf)]
 }
 
-/** Returns the references of credited deposits, and the wallets of deposits that are not credited yet. */
+/**
+ * Searches blockchain transfers. A credited deposit is found by its reference, and an uncredited deposit by its wallet.
+ */
 async function findTransactions({ context: { db }, term, params }: Search) {
   const rows = await Promise.all(
     networks.map((network) => {

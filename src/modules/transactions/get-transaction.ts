@@ -37,7 +37,7 @@ export async function getTransaction(
   return transaction
 }
 
-/** The deposit may not exist; the caller notices that when it reads the deposit's row. */
+/** Does not check whether a deposit with this sequence number exists. */
 function depositOf(merchantId: string, transactionId: string): Found {
   const sequence = depositSequenceOfTransactionId(merchantId, transactionId.trim().toUpperCase())
   return sequence === null ? null : { sequence }
@@ -46,8 +46,7 @@ function depositOf(merchantId: string, transactionId: string): Found {
 export const ListTransactionsByReferenceInput = z.object({ referenceId: z.string() })
 
 /**
- * Lists the transactions whose `reference_id` is `referenceId`, and the deposit that was credited with this reference
- * (ruling 132).
+ * Lists the transactions with this `reference_id`, and the deposit that was credited with this reference (ruling 132).
  *
  * @throws DomainError RESOURCE_NOT_FOUND if no transaction matches
  */
@@ -56,7 +55,7 @@ export async function listTransactionsByReference(
   { referenceId }: z.input<typeof ListTransactionsByReferenceInput>,
 ): Promise<readonly Transaction[]> {
   const { db, merchantId } = context
-  // PostgreSQL rejects a NUL character, and no stored text has one.
+  // PostgreSQL rejects a query parameter with a NUL character.
   if (referenceId.includes('\0')) throw notFound('Transaction')
   const reference = referenceId.trim()
   const id = parseUuid(reference)

@@ -22,7 +22,6 @@ import type { TransactionNumber } from './transaction-numbers.ts'
 import { numbersOfPage } from './transaction-numbers.ts'
 import type { Transaction } from './wallet-transaction.ts'
 
-/** The original provider's default page size. */
 const transactionPageSize = 10
 const customerTransactionPageSize = 20
 
@@ -104,8 +103,7 @@ function isEmpty(conditions: object): boolean {
 }
 
 /**
- * The sequence numbers of payouts and deposits have no gaps, so the two counts suffice to compute the sequence numbers
- * of a page.
+ * The sequence numbers of payouts and deposits have no gaps, so a page's sequence numbers follow from the two counts.
  */
 async function findNumbers(
   read: Reader,
@@ -131,7 +129,7 @@ async function countOf(read: Reader, merchantId: string, name: 'payouts' | 'depo
   return (await latestSequenceNumber(read, { merchantId, name }))?.latest ?? 0
 }
 
-/** A filtered list of transactions ends after 10,000 matches, like every filtered list. */
+/** Lists at most 10,000 matches, like every filtered list. */
 async function findFilteredNumbers(read: Reader, { offset, limit, ...search }: PageSearch): Promise<FoundNumbers> {
   const matches = await findMatches(read, search)
   return { numbers: matches.slice(offset, offset + limit), total: matches.length }

@@ -89,10 +89,7 @@ export const depositNumbers = queryWithFilters(depositFilters, (p: Params<Deposi
   return deposits.orderBy('deposits.sequence', 'desc').limit(p.limit)
 })
 
-/**
- * Returns reversed deposits in no particular order. Reversed deposits are few, because an operator reverses each
- * deposit by a command.
- */
+/** Returns reversed deposits in no particular order. Only operators reverse deposits, so reversed deposits are few. */
 export const reversedDepositNumbers = query((p: Params<{ merchantId: string }>) =>
   selectFrom('depositReversals')
     .innerJoin('deposits', (join) =>

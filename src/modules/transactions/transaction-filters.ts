@@ -31,7 +31,7 @@ export const transactionFilters = {
   ...customerTransactionFilters,
 }
 
-/** The start and end of a search: a time with an offset, or a day. The end day is included (ruling 134). */
+/** A date filter is a time with an offset, or a day. The end day is included (ruling 134). */
 export const transactionDateFields = {
   startDate: optional(dayOrInstant()),
   endDate: optional(endDayOrInstant()),
@@ -58,7 +58,7 @@ export type DepositConditions = {
   readonly sequence?: number | undefined
 }
 
-/** `payouts` is `null` if no payout can match; `deposits` is `null` if no deposit can match. */
+/** If no payout can match, `payouts` is `null`. If no deposit can match, `deposits` is `null`. */
 export type TransactionConditions = {
   readonly owner: OwnerConditions
   readonly created: CreatedRange
@@ -78,7 +78,6 @@ const conditionsOfStatus: Record<(typeof statusFilters)[number], StatusCondition
   REVERSED: { payouts: { status: 'RETURNED' }, deposits: { isReversed: true } },
 }
 
-/** A client token for one customer finds only that customer's transactions. */
 export async function resolveConditions(
   context: Context,
   filters: TransactionFilterValues,
@@ -115,7 +114,7 @@ function combine<Conditions extends object>(
   return { ...conditions, ...asset, ...one }
 }
 
-/** Returns `null` if a client token for one customer filters by another owner, because no transaction can match. */
+/** A client token for one customer can find no transaction of another owner. In that case, returns `null`. */
 function ownerConditions(
   { db: { customerId } }: Context,
   owner: TransactionFilterValues['owner'],
@@ -125,7 +124,7 @@ function ownerConditions(
   return customerId === undefined || owner.customerId === customerId ? owner : null
 }
 
-/** Returns `null` if neither the filter `transactionId` nor `search` has a whole transaction id. */
+/** Returns `null` if neither `transactionId` nor `search` is a complete transaction id. */
 async function findById(
   context: Context,
   { transactionId, search }: Pick<TransactionFilterValues, 'transactionId' | 'search'>,

@@ -1,6 +1,6 @@
 /**
- * The sequence number of a payout or deposit. `payoutsBefore`, the count of payouts that are older than the deposit,
- * determines the order of payouts and deposits.
+ * `payoutsBefore` is the number of payouts that are older than the deposit. Sequence numbers and `payoutsBefore`
+ * determine the order of payouts and deposits.
  */
 export type TransactionNumber =
   | { readonly source: 'payout'; readonly sequence: number }
@@ -9,10 +9,10 @@ export type TransactionNumber =
 export type DepositNumbers = { readonly sequence: number; readonly transactionNumber: number }
 
 /**
- * Returns sequence numbers of transactions, newest first, without reading payouts: transaction numbers have no gaps, so
- * a number that no deposit has belongs to a payout.
+ * Returns the sequence numbers of a page of transactions, newest first, without reading payouts. Transaction numbers
+ * have no gaps, so each number without a deposit belongs to a payout.
  *
- * @param deposits are the deposits up to `newest`, newest first, and at least one more than the page has rows
+ * @param deposits the deposits up to `newest`, newest first, at least one more than the page has rows
  */
 export function numbersOfPage({
   newest,

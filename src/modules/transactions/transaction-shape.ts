@@ -6,7 +6,7 @@ import { payoutDescriptions, recipientCountries, recipientCurrencies } from '../
 import type { Transaction } from './wallet-transaction.ts'
 import { transactionModes, transactionStatuses, transactionTypes } from './wallet-transaction.ts'
 
-/** The original provider's 26 members of a transaction, in the provider's order. */
+/** The original provider's transactions have these 26 members, in this order. */
 const members: ShapeMembers<Transaction> = {
   id: member(({ id }) => id, uuid('The id of the payout or deposit.', '01980c60-1f2e-7d3c-8b4a-5a6978879605')),
   sender_wallet_id: nullable(
@@ -84,7 +84,7 @@ export const transaction = resource<Transaction>(
   members,
 )
 
-/** Each transaction in the response begins with the merchant, as in the original provider's responses. */
+/** In the original provider's responses, each transaction begins with the merchant. */
 export const customerTransaction = resource<Transaction>(
   'CustomerTransaction',
   'A payout or a deposit of one customer.',

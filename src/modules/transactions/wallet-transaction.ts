@@ -14,10 +14,7 @@ export const transactionStatuses = defineEnum({
 })
 export type TransactionStatus = (typeof transactionStatuses)[number]
 
-/**
- * This service has no internal transfers, but clients of the original provider filter by the type of internal transfers
- * (ruling 131).
- */
+/** The service has no internal transfers, but clients of the original provider filter by that type (ruling 131). */
 export const transactionTypes = defineEnum({
   DEPOSIT: 'Money arrived in a wallet.',
   PAYOUT: 'Money left a wallet for a bank account.',
@@ -65,10 +62,7 @@ export type PayoutRow = Omit<Payout, 'idempotencyKey' | 'fingerprint' | 'transfe
   readonly cancelledOrderId: string | null
 }
 
-/**
- * `reversedAt` is `null` if the deposit was not reversed; `txHash` and `network` are `null` if the deposit has no
- * blockchain transfer.
- */
+/** `txHash` and `network` are `null` if the deposit has no blockchain transfer. */
 export type DepositRow = Deposit & {
   readonly reversedAt: string | null
   readonly txHash: string | null

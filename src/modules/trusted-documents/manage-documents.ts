@@ -12,11 +12,10 @@ import { maxTrustedCharacters } from './trusted-document.ts'
 export type AddedDocuments = { readonly added: number; readonly known: number }
 
 /**
- * Adds all documents of a manifest; if one document is invalid, adds none. A manifest can make removed documents
- * trusted again. A document id that was ever used for another text is rejected, because deployed clients use the id for
- * the text with which they were built.
+ * Adds either all documents of a manifest or none. A manifest can make removed documents trusted again. An id cannot be
+ * used for another text, because deployed clients send the id instead of the text.
  *
- * @param manifest is the content of the manifest; `parse-manifest.ts` describes the formats
+ * @param manifest the content of the manifest (see `parse-manifest.ts`)
  * @param validate returns the errors of a text according to the schema and the limits
  * @throws DomainError MALFORMED_JSON, INVALID_INPUT with every error of every document
  */
@@ -66,7 +65,7 @@ function documentError({ id, name }: ManifestDocument, message: string): FieldEr
 }
 
 /**
- * A removed document's id stays bound to the document's text.
+ * After the removal, the id cannot be used for another text.
  *
  * @throws DomainError RESOURCE_NOT_FOUND if the document is not trusted
  */

@@ -4,7 +4,7 @@ import { parseJsonText } from '../../core/net/json-text.ts'
 
 export type ManifestDocument = { readonly id: string; readonly name: string | null; readonly text: string }
 
-/** Document ids appear in URLs, so they have no spaces. */
+/** Document ids must not contain spaces, because document ids appear in URLs. */
 const idPattern = /^[\x21-\x7e]{1,200}$/
 
 const apolloFormat = 'apollo-persisted-query-manifest'

@@ -18,12 +18,11 @@ export type TrustedDocumentWatcher = {
  * Calls `apply`, in order, with documents that any process has added or removed.
  *
  * On SQLite, each request for a document compares the table version, so a removed document is rejected immediately. On
- * PostgreSQL, notifications report changes. If a notification is lost, a poll finds the changes within two seconds. A
- * request for an unknown document also polls for changes.
+ * PostgreSQL, notifications report changes. If a notification is lost, a poll finds the changes within two seconds.
  *
- * @param apply gets all changes in one call and must not fail; its synchronous part takes effect before the next
- * request
- * @param isWaitedFor is whether to watch for changes even while there are no documents
+ * @param apply gets all changes in one call and must not fail; the synchronous part of `apply` takes effect before the
+ *   next request
+ * @param isWaitedFor whether to watch for changes even if no document was ever added
  */
 export function watchTrustedDocuments(
   { db }: Service,
@@ -43,7 +42,6 @@ export function watchTrustedDocuments(
     const changed = await documentsChangedAfter(db, { revision })
     revision = changed.at(-1)?.revision ?? revision
     seenVersion = version
-    // Among the callers, only `start` awaits the promise of `apply`.
     if (changed.length > 0) applying = apply(changed)
     if (version === null && !isStopped && (isWaitedFor || revision > 0)) {
       stopWatching ??= db.watch('trustedDocuments', () => void poll().catch(() => {}))

@@ -20,20 +20,20 @@ import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddre
 const maxNumbersTried = 100
 
 /**
- * No two wallets of an installation have the same address, not even wallets of different merchants (rulings 32 and
- * 114).
+ * No two wallets have the same address, not even wallets of different merchants (rulings 32 and 114).
  *
- * For EVM networks and Tron, the address is derived from the merchant's extended public key. For Solana, the address
- * comes from the imported pool. In the sandbox, merchants without an extended public key share test keys.
+ * An address for EVM networks and Tron is derived from the merchant's extended public key. A Solana address comes from
+ * the addresses that the merchant has imported. In the sandbox, merchants without an extended public key share test
+ * keys.
  *
- * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no extended public key, no pooled address left,
- * or a key whose next addresses are all taken
+ * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no extended public key, no unused imported
+ *   address, or a key whose next addresses are all taken
  */
 export async function nextDepositAddress(tx: Tx, context: Context, network: Network): Promise<string> {
   const { merchantId } = context
   const source = await addressSourceOf(tx, context, addressFamily(network))
   for (let tried = 0; tried < maxNumbersTried; tried++) {
-    // Takes the address number first, so that no concurrent transaction gets the same number.
+    // Reserves the address number first, so that no concurrent transaction gets the same number.
     const addresses = await source.candidateAddresses(await takeSequenceNumber(tx, merchantId, source.sequence))
     if (addresses.length === 0) break
     for (const address of addresses) if (await claimAddress(tx, { address, merchantId })) return address
@@ -43,7 +43,7 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
 
 type AddressSource = {
   readonly sequence: SequenceName
-  /** Returns the addresses for a number; the wallet gets the first address that is not taken. */
+  /** The wallet gets the first of these addresses that no other wallet has. */
   readonly candidateAddresses: (number: number) => Promise<readonly string[]>
 }
 
@@ -90,10 +90,10 @@ async function derivedAddressSource(
 }
 
 /**
- * Wallets get the imported addresses in the order of `addresses`. Skips addresses that the pool already has.
+ * Wallets get the imported addresses in the order of `addresses`. Skips addresses that were imported before.
  *
- * @throws DomainError INVALID_INPUT, without adding any address: lists the first invalid lines, or an address in the
- * pool of another merchant
+ * @throws DomainError INVALID_INPUT without importing any address: lists the first invalid lines, or an address that
+ *   another merchant has imported
  */
 export async function importSolanaAddresses(
   context: Context,

@@ -14,11 +14,11 @@ export const DepositInput = z.object({ walletId: uuid(), amount: positiveAmount(
 export type Deposit = RowOf<'deposits'>
 
 /**
- * Credits a wallet once per reference. A repeated reference with the same wallet and amount returns the existing
- * deposit, unless the deposit was reversed.
+ * Credits a wallet once per reference. If a deposit has the same reference, wallet and amount, returns that deposit,
+ * unless the deposit was reversed.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
- * BALANCE_LIMIT_EXCEEDED
+ *   BALANCE_LIMIT_EXCEEDED
  */
 export async function depositToWallet(context: Context, input: z.input<typeof DepositInput>): Promise<Deposit> {
   const request = parseInput(DepositInput, input)
@@ -40,8 +40,8 @@ export async function addDeposit(
     return requireSameDeposit(earlier, { walletId, amount })
   }
 
-  // Payouts and deposits form one list of transactions, so their times must be in one order. Payouts and deposits lock
-  // the transaction list before the wallet, to avoid deadlocks.
+  // Payouts and deposits form one list of transactions, so a later transaction must not have an earlier time. Payouts
+  // and deposits lock the transaction list before the wallet, to avoid deadlocks.
   const { latestTime } = await stampTransactions(tx, context, BigInt(context.now()))
   const transfer = await postTransfer(tx, withFixedTime(context, latestTime), {
     kind: 'deposit',
@@ -69,7 +69,7 @@ export async function addDeposit(
   return deposit
 }
 
-/** Each deposit stores how many payouts precede it in the list of transactions; payouts store no position. */
+/** Each deposit stores how many payouts are older, so payouts need no position in the list of transactions. */
 function stampTransactions(tx: Tx, { merchantId }: Context, time: bigint) {
   return stampSequence(tx, { merchantId, name: 'payouts', time })
 }

@@ -40,7 +40,7 @@ export const wallets = defineList({
     // The API contract has only the wallet status `active`.
     if (status !== null && status !== 'active') return null
     if (currency === null) return { ownerId, assetType: assetType ?? undefined, ...omitNulls(others) }
-    // A currency implies its asset type, so filters by a currency and a different asset type match nothing.
+    // A currency determines the asset type, so a filter by a currency and by another asset type matches nothing.
     const asset = assetType === null ? null : await assetCodeByCode(context.db, { code: currency })
     return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency, ...omitNulls(others) } : null
   },
@@ -56,6 +56,6 @@ export const wallets = defineList({
   countedScopes: [
     { parent: { condition: 'ownerId', label: 'owner' }, conditionLabels: { assetType: 'type', currency: 'currency' } },
   ],
-  // The sample queries in the API contract request pages of ten wallets.
+  // The sample queries in the API contract have pages of ten wallets.
   pageSize: 10,
 })

@@ -21,7 +21,7 @@ export const selectWallets = (wallets: RowsQuery<'wallets'>) =>
       join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
     )
     .selectAll('wallets')
-    // The column `balance` is NULL for clearing accounts only.
+    // Only clearing accounts have no balance.
     .select((eb) => eb.ref('accounts.balance').$notNull().as('balance'))
 
 const walletsWithBalance = () => selectWallets(selectFrom('wallets'))
@@ -30,7 +30,7 @@ export const insertWallet = insertRow('wallets')
 
 export const insertWalletAddress = insertRow('walletAddresses')
 
-/** Returns `null` if a merchant has ever claimed the address. */
+/** Returns `null` if any merchant has ever used the address. */
 export const claimAddress = statementOne((p: Params<{ address: string; merchantId: string }>) =>
   insertInto('givenAddresses')
     .values(pickParams(p, ['address', 'merchantId']))

@@ -13,11 +13,10 @@ export const ReverseDepositInput = z.object({ reference: text(), reason: freeTex
 export type DepositReversal = RowOf<'depositReversals'>
 
 /**
- * A deposit is reversed once and in full (ruling 113). A reversed deposit stays recorded, and its reference cannot be
- * used again.
+ * A deposit is reversed once and in full (ruling 113). The reference of a reversed deposit cannot be used again.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (deposit), INVALID_INPUT (already
- * reversed), INSUFFICIENT_FUNDS (the wallet holds less than the deposit)
+ *   reversed), INSUFFICIENT_FUNDS (the wallet holds less than the deposit)
  */
 export async function reverseDeposit(
   context: Context,

@@ -25,8 +25,7 @@ export const simulateDeposit = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<Deposit>> => {
     const request = parseInput(SimulateDepositInput, input)
-    // The idempotency row stores only the deposit's reference: a deposit never changes, so reading the deposit again
-    // repeats the response.
+    // A deposit never changes, so its reference is enough to repeat the response.
     const { result, isReplayed } = await runOnce(context, 'simulateDeposit', request, async (tx) => {
       const reference = request.reference ?? `simulated ${context.newId()}`
       await addDeposit(tx, context, { ...request, reference })

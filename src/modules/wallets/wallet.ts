@@ -2,7 +2,7 @@ import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import type { RowOf } from '../../database/tables.ts'
 
-/** Contract 2.3. `addresses` are oldest first; fiat wallets have no addresses. */
+/** Contract 2.3. `addresses` are sorted oldest first. Fiat wallets have no addresses. */
 export type Wallet = RowOf<'wallets'> & {
   readonly balance: Amount
   readonly addresses: readonly WalletAddress[]

@@ -13,16 +13,15 @@ export type DatabaseMetrics = {
   readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
   readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
   readonly unknown: ReadonlyMap<string, number>
-  /** The ages of the exchange rates in seconds, by pair such as `USDC/NGN`. A pair without a rate is absent. */
+  /** The age of each exchange rate in seconds, by pair such as `USDC/NGN`. */
   readonly rateAges: ReadonlyMap<string, number>
 }
 
 /**
- * Each query for metrics reads a limited part of an index. The console also calls this function, so this file must not
- * import prom-client.
+ * Each query reads a limited part of an index. The console imports this file, so this file must not import prom-client.
  *
  * @param maxPayouts the count of payouts in progress stops at this number
- * @throws the database's error if it is unavailable
+ * @throws the database's error if the database is unavailable
  */
 export async function measureDatabase(
   service: Service,

@@ -14,7 +14,6 @@ export type Instrumentation = {
   readonly wrapSender: (sender: Sender) => Sender
   readonly requestSpans: RequestTracer | undefined
   readonly observeDatabase: (source: DatabaseMetricsSource) => void
-  /** The shutdown takes a few seconds at most. */
   readonly shutdown: () => Promise<void>
 }
 

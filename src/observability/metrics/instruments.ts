@@ -15,8 +15,8 @@ const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200
 export type Instruments = { readonly snapshot: () => Promise<MetricsSnapshot>; readonly recorder: MetricsRecorder }
 
 /**
- * `createExposition` appends `_total` to the names of counters. Label values come from closed lists, routes, and the
- * operator's configuration, never from callers, so cardinality is limited.
+ * `createExposition` appends `_total` to the names of counters. No label value comes from a caller, so the number of
+ * time series is limited.
  */
 export function createInstruments(): Instruments {
   const registry = new Registry()
@@ -90,9 +90,7 @@ export function createInstruments(): Instruments {
   return { snapshot: takeSnapshot, recorder }
 }
 
-/**
- * prom-client averages event loop lag over processes, and an average would hide a process whose event loop is blocked.
- */
+/** An average over all processes would hide a process whose event loop is blocked. */
 function isEventLoopLag({ name, aggregator }: Metric): boolean {
   return name.startsWith('nodejs_eventloop_lag_') && aggregator === 'average'
 }

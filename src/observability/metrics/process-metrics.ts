@@ -6,13 +6,12 @@ import type { MetricsSnapshot } from './snapshot.ts'
 import { gauge, metricPrefix } from './snapshot.ts'
 import { createMetricsInstrumentation } from './traffic-metrics.ts'
 
-/** `snapshot` includes database metrics if `isWanted` is true and the database responds. */
 export type ProcessMetrics = {
   readonly instrumentation: Instrumentation
   readonly snapshot: (database: { readonly isWanted: boolean }) => Promise<MetricsSnapshot>
 }
 
-/** If the database is down, the process's own metrics are delayed by at most a second. */
+/** If the database does not respond within a second, a scrape omits the database metrics. */
 const databaseTimeoutMs = 1_000
 
 export function measureProcess({ version }: { readonly version: string }): ProcessMetrics {

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, selectFrom } from '../../database/query.ts'
 
-/** The query reads the index `payouts_by_values`. */
 export const processingPayouts = query((p: Params<{ merchantIds: readonly string[]; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>
@@ -17,7 +16,7 @@ export const processingPayouts = query((p: Params<{ merchantIds: readonly string
   ),
 )
 
-/** The query reads only the first entry of the index `payouts_by_values` for each merchant. */
+/** Reads one entry of the index `payouts_by_values` for each merchant. */
 export const oldestProcessingPayouts = query(
   (p: Params<{ merchantIds: readonly string[]; assetCode: string; recipientCurrency: string }>) =>
     acrossMerchants(
@@ -38,7 +37,7 @@ export const oldestProcessingPayouts = query(
     ),
 )
 
-/** The query reads the first `limit` orders of the index `payout_transfers_due`. */
+/** Reads at most `limit` entries of the index `payout_transfers_due`. */
 export const unknownOrderCount = query((p: Params<{ rail: string; limit: number }>) =>
   acrossMerchants(
     selectFrom((eb) =>

@@ -26,7 +26,7 @@ export async function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): Pro
   return (await aggregateSnapshots(snapshots).getMetricsAsJSON()) as unknown as MetricsSnapshot
 }
 
-/** After a process has ended, its counters and histograms stay in the totals. */
+/** After a process has ended, its counters and histograms still count in the totals. */
 export function excludeGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
@@ -43,10 +43,7 @@ function createExposition(snapshots: readonly MetricsSnapshot[]): WriteMetrics {
   }
 }
 
-/**
- * Names of counters must end in `_total`, but prom-client's aggregation appends the suffix only in the OpenMetrics
- * format.
- */
+/** prom-client appends `_total` to the names of counters only in the OpenMetrics format. */
 function formatMetricName({ name, type }: Metric, contentType: RegistryContentType): string {
   if (type !== 'counter') return name
   const plain = name.replace(/_total$/, '')

@@ -23,7 +23,7 @@ export function createMetricsInstrumentation(recorder: MetricsRecorder): Instrum
   }
 }
 
-/** Records event metrics after COMMIT. If the operation is retried, its list of events starts empty. */
+/** Records event metrics after COMMIT. A retry of the operation starts with an empty list of events. */
 function wrapWrite({ write }: Database, { recordEvent }: MetricsRecorder): Database['write'] {
   return async (operation, options) => {
     let events: EventType[] = []
@@ -50,7 +50,7 @@ function captureEvents(tx: Tx, events: EventType[]): Tx {
 function wrapPerform(perform: Perform, recorder: MetricsRecorder): Perform {
   return async (operation, context, input) => {
     const result = await perform(operation, context, input)
-    // A `null` result means that the webhook attempts were not recorded.
+    // If the endpoint was deleted, the result is `null`, and no attempt was recorded.
     if ((operation as unknown) === recordAttempts && result !== null)
       recordAttemptMetrics(input as AttemptReport, recorder)
     return result
@@ -60,7 +60,7 @@ function wrapPerform(perform: Perform, recorder: MetricsRecorder): Perform {
 function recordAttemptMetrics({ attempted }: AttemptReport, recorder: MetricsRecorder): void {
   for (const { outcome, attemptedAt, durationMs, happenedAt } of attempted) {
     const delayMs = Date.parse(attemptedAt) + durationMs - Date.parse(happenedAt)
-    // The clock of a sandbox merchant may be ahead of the machine's clock.
+    // A merchant can advance its sandbox clock, so the delay can be negative.
     const isKnown = outcome === 'delivered' && delayMs >= 0
     recorder.recordAttempt({ outcome, delayMs: isKnown ? delayMs : null })
   }

@@ -7,8 +7,8 @@ import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import { createTraceHeaders } from './request-spans.ts'
 
 /**
- * Sends `traceparent` to the bank. A call to the bank has its own trace instead of the trace of the request that
- * created the payout: the call may follow days later, and each payout would have to store a trace context.
+ * Sends `traceparent` to the bank. A call to the bank starts a new trace, because the call may happen days after the
+ * request that created the payout.
  */
 export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
   return (rail) =>

@@ -33,7 +33,7 @@ export function createOperationTracer(tracer: Tracer, options: OperationSpanOpti
 type TracedDatabaseOptions = OperationSpanOptions & { readonly tracer: Tracer; readonly span: Span }
 
 /**
- * The operation's span has an event for each start of the operation, including retries, and a child span for the
+ * Adds an event to the operation's span for each start of the operation, including retries, and a child span for the
  * commit.
  */
 function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDatabaseOptions): Database {
@@ -48,7 +48,7 @@ function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDa
       }
       tracer.startSpan('commit', { startTime: now - seconds * 1_000, attributes }, parent).end(now)
     } catch (error) {
-      // The write is already committed, so a tracing error must not reject it.
+      // The transaction is already committed, so a tracing error must not make the call fail.
       onError(error)
     }
   }
@@ -63,7 +63,7 @@ function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDa
   return { ...db, write }
 }
 
-/** The span's result attributes are ids that link the span to other traces, such as calls to the bank. */
+/** The ids in the result link the span to other traces, for example to calls to the bank. */
 function resultAttributes(value: unknown): Attributes {
   const { result, isReplayed } = (value ?? {}) as { readonly result?: unknown; readonly isReplayed?: unknown }
   const { id, referenceId } = (result ?? {}) as { readonly id?: unknown; readonly referenceId?: unknown }
@@ -74,7 +74,7 @@ function resultAttributes(value: unknown): Attributes {
   }
 }
 
-/** A domain error except UNAVAILABLE is an expected response, so it does not mark the span as failed. */
+/** A domain error except UNAVAILABLE is an expected response and no failure of the span. */
 function recordSpanError(span: Span, error: unknown): void {
   const code = error instanceof DomainError ? error.code : 'INTERNAL'
   span.setAttribute('error.type', code)

@@ -32,7 +32,10 @@ export function createRequestSpans(tracer: Tracer): RequestTracer {
   }
 }
 
-/** Spans of requests exclude data that the caller sent: no URL, id or text, and only trusted operation names. */
+/**
+ * Request spans contain no data from the caller: no URL, id or text. The operation name is included only if it is
+ * trusted.
+ */
 function requestAttributes(
   { method, route, status, code, operation, merchant_id }: AccessLogEntry,
   isTrusted: boolean,
@@ -71,7 +74,7 @@ export function toParentContext({ traceId, spanId }: TraceContext): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })
 }
 
-/** Returns no headers if the span is not recorded, so that the receiver makes its own sampling decision. */
+/** If the span is not recorded, returns no headers, so that the receiver makes its own sampling decision. */
 export function createTraceHeaders(span: Span): Readonly<Record<string, string>> {
   const context = findTrace(span)
   return context === null ? {} : { traceparent: `00-${context.traceId}-${context.spanId}-01` }

@@ -42,7 +42,6 @@ export function traceProcess(
   }
 }
 
-/** If the queue of spans is full, new spans are dropped. */
 const maxQueuedSpans = 2_048
 
 /** Serializing 256 spans blocks the event loop for a millisecond or two. */
@@ -64,7 +63,7 @@ export type TracerOptions = {
 }
 
 /**
- * OTLP exports run in the background. If the collector is down or slow, spans are lost, with no other effect.
+ * Exports spans in the background. If the collector is down or slow, spans are lost.
  *
  * @returns the tracer, and `end`, which exports the remaining spans within two seconds
  */

@@ -5,14 +5,14 @@ import type { Access, Scope } from './scopes.ts'
 
 export type Caller = {
   /**
-   * The caller's API key, or the API key that created the caller's token; `null` for the service itself and its
-   * operator.
+   * The caller's API key, or the API key that created the caller's token. `keyId` is `null` for the service and for
+   * operators.
    */
   readonly keyId: string | null
   readonly tokenId: string | null
   /** If `scopes` is `null`, the caller has all scopes. */
   readonly scopes: readonly Scope[] | null
-  /** The only customer that the client token can see and act as; `null` for the whole merchant. */
+  /** A client token with a `customerId` has access only to that customer. */
   readonly customerId: string | null
 }
 

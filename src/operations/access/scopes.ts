@@ -14,7 +14,7 @@ export type Scope = (typeof scopes)[number]
 /** Reads and streams require the scope `read`. */
 export type OperationScope = Exclude<Scope, 'read'>
 
-/** A client token for one customer can have the scope `read` and the scopes of operations with `actsAsCustomer`. */
+/** A client token for one customer can have only the scopes in `customerScopes`. */
 export const customerScopes = [
   'read',
   'customers',
@@ -26,7 +26,7 @@ export const customerScopes = [
 export type CustomerScope = Exclude<(typeof customerScopes)[number], 'read'>
 
 export type Access = {
-  /** The scope `anyApiKey` allows every API key but no client token. The scope `null` is for internal operations. */
+  /** `anyApiKey` allows every API key and no client token. `null` is the scope of internal operations. */
   readonly scope: OperationScope | 'anyApiKey' | null
   readonly actsAsCustomer: boolean
 }

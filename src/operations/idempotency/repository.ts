@@ -11,7 +11,7 @@ export const findKey = queryOne((p: Params<{ merchantId: string; operation: stri
     .where('createdAt', '>=', p.oldest),
 )
 
-/** Replaces an idempotency key's result that was stored before `oldest`. Returns `null` if a newer result exists. */
+/** Overwrites a result that was stored before `oldest`. Returns `null` if the key has a newer result. */
 export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { oldest: string }>) =>
   insertInto('idempotencyKeys')
     .values({

@@ -8,7 +8,7 @@ import { isRead } from '../../database/query.ts'
 import type { Context, IdempotentResult } from '../context.ts'
 import { deleteExpiredKeys, findKey, insertKey } from './repository.ts'
 
-/** Idempotency keys in `idempotency_keys` expire (ruling 22). Idempotency keys of payouts are kept permanently. */
+/** Idempotency keys in `idempotency_keys` expire (ruling 22). */
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 export type Idempotency = { readonly key: string; readonly fingerprint: string }
@@ -17,8 +17,8 @@ type RowWithFingerprint = { readonly fingerprint: string | null }
 
 export type IdempotencyStore<Result, Row extends RowWithFingerprint> = {
   /**
-   * Locks the rows that the operation changes, so that a concurrent request with the same idempotency key waits and
-   * then finds the stored result. An operation with a `lock` can share a batch with other operations (`Batchable`).
+   * Locks the rows that the operation changes, so that a concurrent request with the same idempotency key waits for the
+   * stored result. An operation with a `lock` can share a batch with other operations (`Batchable`).
    */
   readonly lock?: (tx: Tx) => void
   readonly find: (tx: Tx, key: string) => MaybePromise<Row | null>
@@ -29,16 +29,16 @@ export type IdempotencyStore<Result, Row extends RowWithFingerprint> = {
 /**
  * Runs `operation` in a transaction, once per idempotency key of the caller (ruling 22).
  *
- * The operation's transaction also stores the idempotency key and the result. Errors are not stored. The fingerprint is
- * computed from the parsed input, so it does not depend on the API (REST or GraphQL) or the spelling.
+ * The same transaction stores the idempotency key and the result. Errors are not stored. The fingerprint is computed
+ * from the parsed input, so equal requests through REST and GraphQL have the same fingerprint.
  *
  * The operation's first reads run concurrently with the lookup of the idempotency key, to save a round trip on
- * PostgreSQL. Writes wait until the idempotency key is known to be new.
+ * PostgreSQL. Writes wait until the lookup has ended.
  *
  * @param store a custom store, or the operation's name for the default store
  * @param request the parsed input, as plain data
  * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used with different input; otherwise the errors of
- * `operation`
+ *   `operation`
  */
 export function runOnce<Result extends object, Row extends RowWithFingerprint>(
   context: Context,
@@ -58,7 +58,8 @@ export function runOnce<Result extends object, Row extends RowWithFingerprint>(
     }
     return db.write(run, options)
   }
-  // A client token for one customer must not receive the stored response to another customer's equal request.
+  // A client token for one customer must not receive the stored response of another customer, even if the requests are
+  // equal.
   const idempotency = { key, fingerprint: fingerprintOf({ ...request, actingAs: caller.customerId }) }
   const replay = (row: Row): IdempotentResult<Result> => {
     if (row.fingerprint === idempotency.fingerprint) return { result: toResult(row), isReplayed: true }
@@ -94,7 +95,7 @@ function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   return { execute, deferred: { ...tx.deferred, update } } as Tx
 }
 
-/** Waits without throwing; the returned function rethrows the error. */
+/** Waits for the end of `running` without throwing. The returned function throws the error of `running`. */
 function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise<Result>> {
   const getOutcome = () => running
   return running.then(
@@ -104,10 +105,9 @@ function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise
 }
 
 /**
- * The fingerprint detects a different input with the same idempotency key. Idempotency keys of payouts are kept
- * permanently, so the fingerprint's computation must never change. The fingerprint sorts fields by name and omits
- * absent fields, because later versions may reorder or add fields. The fingerprint includes a nested `null`, because an
- * update to `null` clears a value.
+ * Idempotency keys of payouts are kept permanently, so the computation of the fingerprint must never change. Fields are
+ * sorted by name, and absent fields are omitted, because later versions may reorder or add fields. A nested `null` is
+ * included, because an update to `null` clears a value.
  */
 export function fingerprintOf(request: object): string {
   const fields = request as Record<string, unknown>
@@ -121,7 +121,7 @@ function canonicalize(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return value.map(canonicalize)
   if (typeof value !== 'object' || value === null) return value
-  // A request must be plain data, because two different `Date`s, for example, have no members and would look equal.
+  // Two different `Date` objects, for example, would have the same fingerprint.
   if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error('a request must be plain data')
   return canonicalizeObject(value as Record<string, unknown>, Object.keys(value))
 }

@@ -37,9 +37,9 @@ export type GraphqlOptions = {
 const path = '/graphql'
 
 /**
- * A POST that accepts one JSON document takes a fast path: the host calls the engine directly, because Yoga's Request
- * and Response objects would take longer than the rest of a small response. All other GraphQL requests go through Yoga
- * to the same engine. Form posts are rejected, so that no page of another site can send a request.
+ * If a POST request accepts a single JSON document, the host calls the engine directly, because Yoga's Request and
+ * Response objects would take longer than the rest of a small response. All other GraphQL requests go through Yoga to
+ * the same engine. Form posts are rejected, to prevent cross-site request forgery.
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
@@ -81,7 +81,6 @@ export function addGraphqlRoute(
   rejectOtherMethods(app, path, ['GET', 'POST'])
 }
 
-/** GraphiQL's page contains no data, so it needs no authentication. */
 function isBrowserNavigation({ headers, query }: FastifyRequest): boolean {
   return (
     isHtmlRequested(headers.accept) && !['query', 'documentId', 'extensions'].some((name) => name in (query as object))

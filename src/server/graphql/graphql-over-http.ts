@@ -18,7 +18,7 @@ export function readRequestParameters({ method, body, query }: FastifyRequest): 
   return validateParameters(method === 'POST' ? body : decodeQuery(query as Record<string, unknown>))
 }
 
-/** Query parameters with invalid JSON stay strings, and validation rejects them. */
+/** A query parameter with invalid JSON stays a string, and validation rejects it. */
 function decodeQuery({ variables, extensions, ...rest }: Record<string, unknown>): Record<string, unknown> {
   return {
     ...rest,
@@ -69,7 +69,7 @@ function validateParameters(body: unknown): GraphqlRequest {
   }
 }
 
-/** The length of the prefix `sha256:` plus 200 characters, the maximum of a trusted document's id. */
+/** The id of a trusted document has at most 200 characters, after the prefix `sha256:`. */
 const maxIdentifierLength = 207
 
 /**
@@ -113,8 +113,8 @@ export type HttpResponseHead = { readonly status: number; readonly headers: Reco
 
 /**
  * A wrong method, a missing scope and an unavailable database have their own HTTP statuses. If nothing was executed,
- * all other errors have 400 with `application/graphql-response+json`, and 200 with `application/json`, because its
- * clients expect 200 (GraphQL over HTTP, 6.4).
+ * every other error has the status 400 with `application/graphql-response+json`, and 200 with `application/json`
+ * (GraphQL over HTTP, 6.4).
  */
 export function responseHeadOf({ data, errors }: FormattedResult, type: string): HttpResponseHead {
   if (errors === undefined) return { status: 200, headers: {} }

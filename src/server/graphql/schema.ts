@@ -36,7 +36,8 @@ export function parseSchema(text: string): GraphQLSchema {
 }
 
 /**
- * If one root field fails, the response keeps all successful root fields, because they may report successful mutations.
+ * An error in one root field must not discard the results of other root fields, because the other root fields may be
+ * successful mutations.
  */
 function withNullableRoots(schema: GraphQLSchema): GraphQLSchema {
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {

@@ -3,10 +3,7 @@ import type { GraphQLHTTPExtensions, getSSEProcessor } from 'graphql-yoga'
 /** Proxies close a connection that is silent for a minute. */
 const pingIntervalMs = 12_000
 
-/**
- * Replaces Yoga's processor of server-sent events, because it writes no event ids, and a client needs event ids to
- * resume.
- */
+/** Replaces Yoga's own processor, which writes no event ids. A client needs event ids to resume a stream. */
 export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
   const iterator = (
     Symbol.asyncIterator in results ? results[Symbol.asyncIterator]() : singleResult(results as StringifiableResult)
@@ -33,7 +30,7 @@ export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
         controller.error(error)
       }
     },
-    // `return` is not awaited, because the generator may be waiting for an event.
+    // Does not await `return`, because the generator may be waiting for an event.
     cancel: () => {
       clearInterval(pinging)
       iterator.return?.()
@@ -66,7 +63,7 @@ export type ResultProcessor = ReturnType<typeof getSSEProcessor>
 
 export type StringifiableResult = {
   readonly extensions?: { readonly http: GraphQLHTTPExtensions }
-  /** A client resumes a stream by sending the event id as `Last-Event-ID`. */
+  /** To resume a stream, a client sends the event id as `Last-Event-ID`. */
   readonly id?: string
   readonly stringify: () => string
 }

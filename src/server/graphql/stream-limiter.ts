@@ -5,24 +5,23 @@ import type { Validity } from '../../modules/merchants/authenticate.ts'
 import { findRevokedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
 import type { Service } from '../../operations/context.ts'
 
-/** The maximum number of open streams per merchant, in all processes of a machine together. */
+/** The maximum number of open streams per merchant on one machine. */
 export const maxStreamsPerMerchant = 100
 
 /**
- * The maximum number of open streams per client token and process, so that a web page that leaks streams does not
- * affect other pages.
+ * The maximum number of open streams per client token and process. The limit keeps a web page that leaks streams from
+ * using the whole limit of the merchant.
  */
 const maxStreamsPerToken = 10
 
-/** Clients may retry after five seconds, because abandoned streams end within seconds. */
 const retryAfterSeconds = 5
 
 /** A stream must end within a second after its API key is revoked. */
 const pollIntervalMs = 500
 
 /**
- * `ended` resolves to the error that must end the stream, or to null when the connection closes or `release` is called.
- * After `release`, the stream no longer counts towards the limits, but the connection can stay open.
+ * `ended` resolves to the error that ends the stream, or to `null` if the connection closes or `release` is called.
+ * After `release`, the stream no longer counts towards the limits.
  */
 type HeldStream = { readonly ended: Promise<DomainError | null>; readonly release: () => void }
 
@@ -38,9 +37,9 @@ type OpenStream = {
 export type HoldStream = (request: FastifyRequest, reply: FastifyReply, onEnding?: () => void) => HeldStream
 
 /**
- * Ends a stream when its credential is revoked or expires, or the service stops.
+ * Ends a stream if its credential is revoked or expires, or if the service stops.
  *
- * @param processes the number of processes that share a merchant's limit equally
+ * @param processes the number of processes among which a merchant's limit is divided
  * @throws DomainError RATE_LIMITED if the merchant or the token has reached its limit
  */
 export function createStreamLimiter(app: FastifyInstance, service: Service, processes: number): HoldStream {
@@ -57,7 +56,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
   return ({ merchantId, caller: { keyId, tokenId }, validity }, reply, onEnding = () => reply.raw.destroy()) => {
     // A closed connection emits no further `close`, so the stream would never be released.
     if (reply.raw.destroyed) return { ended: Promise.resolve(null), release: () => {} }
-    // The service has already ended all open streams, and would not end a stream that opens now.
+    // The service is stopping and has already ended all other streams.
     if (isEnding) {
       onEnding()
       return { ended: Promise.resolve(null), release: () => {} }
@@ -79,7 +78,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
     }
     const { promise, resolve } = Promise.withResolvers<DomainError | null>()
     const stream = { keyId: keyId ?? '', tokenId, validity, fail: resolve, end: onEnding }
-    // Disables nginx's buffering, because nginx would hold back a response until it has several KiB.
+    // Without this header, nginx would buffer several KiB of the response.
     reply.header('x-accel-buffering', 'no')
     open.set(merchantId, streams.add(stream))
     watch.start()
@@ -96,8 +95,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
 }
 
 /**
- * On SQLite, the table version shows whether any API key may have changed. On PostgreSQL, a small query checks the API
- * keys.
+ * On SQLite, the API keys are read only if the table version has changed. On PostgreSQL, each poll reads the API keys.
  */
 function watchCredentials(service: Service, streams: () => readonly OpenStream[]) {
   let timer: NodeJS.Timeout | null = null
@@ -108,7 +106,8 @@ function watchCredentials(service: Service, streams: () => readonly OpenStream[]
     isPolling = true
     try {
       endExpiredStreams(service.wallClock(), streams())
-      // Reads the table version before the API keys, so that the next poll detects a change in between.
+      // Reads the table version before the API keys, so that the next poll detects a change that happens during the
+      // read.
       const version = service.db.tableVersion('apiKeys')
       if (version !== null && version === seenVersion) return
       const revoked = await findRevokedKeys(service, [...new Set(streams().map(({ keyId }) => keyId))])
@@ -140,7 +139,7 @@ function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void 
   }
 }
 
-/** If `last` resolves to a value that is not null, that value is the last result. */
+/** If `last` resolves to a value other than `null`, the value is the last result. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,
@@ -148,7 +147,7 @@ export async function* takeUntilEnd<Result>(
   const iterator = results[Symbol.asyncIterator]()
   let ending: { readonly value: Result | null } | null = null
   let wake = () => {}
-  // `Promise.race` would add a handler for each result, and keep all handlers until `last` resolves.
+  // `Promise.race` would add a handler to `last` for each result.
   last.then((value) => {
     ending = { value }
     wake()
@@ -171,7 +170,7 @@ export async function* takeUntilEnd<Result>(
       yield next.value
     }
   } finally {
-    // `return` is not awaited, because the iterator may be waiting for an event.
+    // Does not await `return`, because the iterator may be waiting for an event.
     iterator.return?.().catch(() => {})
   }
 }

@@ -22,8 +22,8 @@ type TrustedEngineOptions = {
 }
 
 /**
- * Prepares, plans and warms up trusted documents before the first request. The sandbox always allows introspection,
- * because GraphiQL needs the schema.
+ * Prepares, plans and warms up trusted documents before the first request. Introspection is always allowed in the
+ * sandbox, because GraphiQL needs the schema.
  */
 export function createTrustedEngine(
   app: FastifyInstance,
@@ -48,7 +48,7 @@ export function createTrustedEngine(
   const warmUpById = async (id: string) => {
     const document = trusted.byId(id)?.document()
     if (document && 'errors' in document) {
-      // The document may have been valid for the GraphQL schema of an earlier version.
+      // The GraphQL schema may have changed after the document was added.
       const faults = document.errors.map(({ message }) => message)
       app.log.warn({ document_id: id, faults }, 'trusted document is invalid for the current schema')
     } else if (document && executor === 'planned') {
@@ -68,7 +68,7 @@ export function createTrustedEngine(
   })
   const engine = createEngine(schema, { executor, find })
   app.addHook('onReady', () => {
-    // If the database is unavailable at the start, requests read the trusted documents later.
+    // If the database is unavailable at the start, the service reads the trusted documents at a later request.
     const starting = watcher
       .start()
       .catch((error) => app.log.warn({ err: error }, 'trusted documents could not be read'))

@@ -36,7 +36,7 @@ type YogaExchange = {
   document: DocumentResult | null
   hasIdentifier: boolean
   selectedOperation: SelectedOperation | null
-  /** The outcome is null if a hook threw before the engine had an outcome. */
+  /** `outcome` is `null` if a hook threw an error before the execution. */
   outcome: ExecutionOutcome | null
   ended: Promise<DomainError | null>
 }
@@ -44,7 +44,7 @@ type YogaExchange = {
 type YogaServerContext = { readonly exchange: YogaExchange }
 
 /**
- * Yoga is imported on demand, because the import takes a third of the start time and many processes never need it.
+ * Yoga is imported on demand, because the import takes a third of the start time and many processes never need Yoga.
  * Yoga's own features are off, because the host and the engine handle form posts, CORS and the document cache.
  */
 export async function createYogaHandler(engine: Engine, path: string, holdStream: HoldStream): Promise<YogaHandler> {
@@ -84,8 +84,7 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
       outcome: null,
       ended: Promise.resolve(null),
     }
-    // Yoga receives no query string, because the host has already read it, and Yoga would take some query strings for
-    // its health check.
+    // The host has already read the query string. Yoga would also treat some query strings as its health check.
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const headers = request.headers as Record<string, string>
     return yoga.fetch(`http://localhost${path}`, { method, headers }, { exchange })
@@ -93,15 +92,15 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
 }
 
 /**
- * The host and the engine replace Yoga's reading of parameters, parsing, validation and execution. The engine selects
- * the operation in the parse hook, before Yoga would report its own errors.
+ * The host and the engine replace Yoga's reading of parameters, parsing, validation and execution. The parse hook
+ * selects the operation, so that the engine's errors precede Yoga's errors.
  */
 function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServerContext, YogaServerContext> {
   const find = async (exchange: YogaExchange) => {
     const { query, identifier = null, operationName, variables } = readRequestParameters(exchange.request)
     exchange.hasIdentifier = identifier !== null
     exchange.document = await engine.findDocument({ query, identifier }, exchange.admitted.merchantId)
-    // Yoga requires a query text, but the parse hook ignores the text.
+    // The parse hook ignores the query text, but Yoga requires a query text.
     return { query: query ?? '-', variables, ...(operationName !== null && { operationName }) }
   }
   const parse = (exchange: YogaExchange, operationName: string | null) => {
@@ -231,8 +230,8 @@ function toStringifiable(result: FormattedResult, http?: HttpResponseHead): Stri
 }
 
 /**
- * Adds to each result of a stream the id of the latest event. A result with errors has no event id, because the stream
- * may end before the latest event is sent, and a resuming client must not miss that event (ruling 80).
+ * Adds the id of the latest event to each result of a stream. A result with errors gets no event id, because the stream
+ * may end before the latest event is sent. A resuming client must receive that event (ruling 80).
  */
 async function* toStringifiableStream(
   results: AsyncIterable<FormattedResult>,

@@ -17,7 +17,7 @@ declare module 'fastify' {
     aheadMs: number
     caller: Caller
     validity: Validity
-    /** A GraphQL response with several errors has several codes, separated by commas. */
+    /** A GraphQL response can have several error codes, separated by commas. */
     refusalCode: string | null
     operation: string | null
     isOperationTrusted: boolean
@@ -25,9 +25,9 @@ declare module 'fastify' {
 }
 
 /**
- * Authenticates a request and applies the merchant's rate limit. Failed authentications are limited by IP address. The
- * admission hook runs before the body is read, so an unauthenticated request costs almost nothing (ruling 4). The
- * admission hook returns a promise only if it must wait.
+ * Authenticates a request and applies the merchant's rate limit. Failed authentications have a rate limit per IP
+ * address. The hook runs before the body is read, so an unauthenticated request costs little (ruling 4). The hook
+ * returns a promise only if it must wait.
  */
 export function createAdmissionHook(service: Service, limits: RateLimits | null, responseFlush: ResponseFlush) {
   const admit = (request: FastifyRequest, reply: FastifyReply, authenticated: AuthenticatedCaller) => {
@@ -60,7 +60,7 @@ export function createAdmissionHook(service: Service, limits: RateLimits | null,
   }
 }
 
-/** Throws RATE_LIMITED after too many failed authentications, otherwise `error`. */
+/** Throws RATE_LIMITED after too many failed authentications, and `error` otherwise. */
 export function rejectUnauthenticated(
   limits: RateLimits | null,
   { request, reply, error }: { request: FastifyRequest; reply: FastifyReply; error: unknown },
@@ -80,8 +80,8 @@ export function createQueueSpaceHook({ db }: Service) {
 }
 
 /**
- * In live mode, rejects a web page's request with an API key, so that no merchant publishes an API key by mistake. Even
- * an invalid API key in a web page is rejected with API_KEY_IN_BROWSER.
+ * In live mode, rejects every request of a web page with an API key, even if the key is invalid, so that no merchant
+ * publishes an API key by mistake.
  *
  * @throws DomainError API_KEY_IN_BROWSER
  */
@@ -100,7 +100,7 @@ function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHead
 const bearerApiKeyPattern = new RegExp(`^Bearer +${apiKeyPrefix}_`, 'i')
 
 /**
- * Returns `null` if the request has no credential, and '' if the credential is malformed or if the request has two
+ * Returns `null` if the request has no credential. Returns '' if the credential is malformed, or if the request has two
  * different credentials (ruling 12).
  */
 function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): string | null {
@@ -111,8 +111,8 @@ function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHtt
 }
 
 /**
- * Returns '' if the bearer token is malformed, and `null` for another authentication scheme, because a proxy may have
- * added it.
+ * Returns '' if the bearer token is malformed. Ignores other authentication schemes, because a proxy may have added
+ * them.
  */
 function bearerTokenOf(authorization: string): string | null {
   if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7)

@@ -13,8 +13,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | null {
   if (text === 'off') return 0
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= maxHops ? Number(text) : null
   const networks = text.split(',').map((each) => each.trim())
-  // The prefix /0 is rejected, because it would make every address a trusted proxy, so that a caller could forge its
-  // own address.
+  // With the prefix /0, every address would be a trusted proxy, so any caller could forge its address.
   return networks.every((each) => isIpNetwork(each) && !/\/0+$/.test(each)) ? networks : null
 }
 
@@ -25,22 +24,21 @@ export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: str
 }
 
 /**
- * Returns the address of the socket, or the address that trusted proxies forwarded (ruling 117). All rules about
- * callers get the caller's address from `callerAddress`.
+ * Returns the address of the socket, or the address that trusted proxies forwarded (ruling 117).
  *
- * @returns an IPv4 address, a canonical IPv6 address, `unknown` for any other entry, or an empty string if the
+ * @returns an IPv4 address, a canonical IPv6 address, `unknown` for an invalid address, or an empty string if the
  *   connection is closed
  */
 export function callerAddress({ ip }: FastifyRequest): string {
   return ip ? parseAddress(ip) : ''
 }
 
-/** Use this function for rejections only, because any caller can send the header `X-Forwarded-Proto`. */
+/** Use the result only to reject a request, because any caller can send the header `X-Forwarded-Proto`. */
 export function isForwardedFromHttp({ headers }: FastifyRequest): boolean {
   return headers['x-forwarded-proto'] === 'http'
 }
 
-/** Some proxies add a port to the caller's address: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
+/** Some proxies add a port to the address, for example `1.2.3.4:5678` or `[2001:db8::1]:5678`. */
 function parseAddress(entry = ''): string {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(entry) ?? []
   const address = inBrackets ?? beforePort ?? entry

@@ -1,12 +1,9 @@
-/**
- * `quality` is from 0 (not acceptable) to 1. `isExplicit` is true if `Accept` lists the type itself, not only a
- * wildcard.
- */
+/** `quality` is from 0 (not acceptable) to 1. `isExplicit` is false if only a wildcard in `Accept` matches the type. */
 export type MediaTypePreference = { readonly quality: number; readonly isExplicit: boolean }
 
 /**
- * The most specific media range in `Accept` that matches the type decides (RFC 9110, 12.5.1). Parameters except `q` are
- * ignored, because every media type has one representation here.
+ * The most specific matching media range in `Accept` determines the quality (RFC 9110, 12.5.1). All parameters except
+ * `q` are ignored.
  */
 export function preferenceFor(type: string, accept: string | undefined): MediaTypePreference {
   if (accept === undefined || accept === '' || accept === '*/*') return { quality: 1, isExplicit: false }
@@ -21,7 +18,7 @@ export function preferenceFor(type: string, accept: string | undefined): MediaTy
   return { quality: best.quality, isExplicit: best.specificity === 2 }
 }
 
-/** Only browsers that navigate to a page list HTML explicitly in `Accept`. */
+/** If `Accept` contains `text/html` itself, the client is a browser that opens a page. */
 export function isHtmlRequested(accept: string | undefined): boolean {
   const { quality, isExplicit } = preferenceFor('text/html', accept)
   return isExplicit && quality > 0
@@ -46,10 +43,6 @@ export type AcceptedMediaTypes = { readonly json: string | null; readonly stream
 export type StreamMediaType = typeof eventStream | typeof multipartMixed
 
 const applicationJson = 'application/json'
-/**
- * With `application/graphql-response+json`, the HTTP status shows whether the document was executed (GraphQL over HTTP,
- * 6.4).
- */
 export const graphqlResponseJson = 'application/graphql-response+json'
 const eventStream = 'text/event-stream'
 const multipartMixed = 'multipart/mixed'
@@ -65,7 +58,7 @@ export function acceptedMediaTypes(accept: string | undefined): AcceptedMediaTyp
   const isGraphqlJson =
     graphqlJson.quality > json.quality || (graphqlJson.isExplicit && graphqlJson.quality === json.quality)
   const documentQuality = isGraphqlJson ? graphqlJson.quality : json.quality
-  // A client that accepts any media type does not expect a response that stays open.
+  // A client that sends `*/*` does not expect a response that stays open.
   const streamable = accept.replace(/\*\/\*/g, '') || '-'
   const events = preferenceFor(eventStream, streamable)
   const parts = preferenceFor(multipartMixed, streamable)

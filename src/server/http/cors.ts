@@ -11,7 +11,7 @@ export function parseCorsOrigins(text: string): string[] | null {
   return origins.every((origin) => origin !== null) ? origins : null
 }
 
-/** The sandbox has nothing to protect, so it allows all origins. */
+/** The sandbox contains no real data, so the sandbox allows all origins. */
 export function defaultCorsOrigins(mode: Mode): string[] {
   return mode === 'sandbox' ? ['*'] : []
 }
@@ -22,8 +22,8 @@ export function allowOriginFor(origin: string, origins: readonly string[]): stri
 }
 
 /**
- * In an allowed origin, `*` matches only one label, because hosts below `a.example.com` may have another owner than
- * hosts below `example.com`.
+ * `*` matches only one label, because hosts below `a.example.com` may have another owner than hosts below
+ * `example.com`.
  */
 function matchesOrigin(allowed: string, origin: string): boolean {
   const [head = '', tail] = allowed.split('*')
@@ -39,18 +39,13 @@ function parseOrigin(text: string): string | null {
   return origin.includes('*') && !singleLabelWildcard.test(origin) ? null : origin
 }
 
-/**
- * Allows a wildcard in an origin only as the first label, and not directly below a top-level domain except `localhost`.
- */
+/** A wildcard must be the first label, and must not be directly below a top-level domain except `localhost`. */
 const singleLabelWildcard = /^https?:\/\/\*\.(localhost|[^*.:]+(\.[^*.:]+)+)(:\d+)?$/
 
-/** URL paths that web pages can call, whether or not they exist. Signed server-to-server paths are excluded. */
+/** Web pages can call these URL paths. Signed server-to-server paths are excluded. */
 const corsPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
-/**
- * Response headers that web pages can read in addition to the safelisted headers (Fetch, "CORS-safelisted
- * response-header name").
- */
+/** Response headers that web pages can read in addition to the CORS-safelisted response headers. */
 const exposedHeaders = [
   ...['x-request-id', 'idempotent-replayed', 'x-ignored-fields', 'location'],
   ...['retry-after', 'ratelimit', 'ratelimit-policy'],
@@ -60,11 +55,11 @@ const preflightMaxAgeSeconds = 86_400
 
 /**
  * Sets the CORS headers before the response's status is known (Fetch, "HTTP extensions"). Never sets
- * `Access-Control-Allow-Credentials`, because the service uses no cookies. If the request has no `Origin`, the response
- * needs no `Vary`: it is not cacheable, or sets `Vary` itself.
+ * `Access-Control-Allow-Credentials`, because the service uses no cookies. Sets no `Vary` if the request has no
+ * `Origin`, because the response is then not cacheable, or the route sets `Vary`.
  *
- * `@fastify/cors` cannot replace this function: it adds headers to every response, and does not run for a path that
- * can't be decoded.
+ * The library `@fastify/cors` is not used, because it adds headers to every response and skips paths that cannot be
+ * decoded.
  */
 export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
   const { origin } = request.headers
@@ -76,9 +71,9 @@ export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, ori
 }
 
 /**
- * Returns whether the request was a CORS preflight. Browsers send no API key with a preflight, so a preflight needs no
- * authentication. A preflight allows every requested header, so that the web page can read the error of the actual
- * request.
+ * Returns whether the request was a CORS preflight. A preflight needs no authentication, because browsers send no API
+ * key with a preflight. A preflight allows every requested header, so that the web page can read the error of the
+ * actual request.
  */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
   if (request.method !== 'OPTIONS' || !isPreflight(request)) return false

@@ -41,18 +41,14 @@ export function endpointNotFound(): DomainError {
   return new DomainError('ENDPOINT_NOT_FOUND', messageByCode.ENDPOINT_NOT_FOUND)
 }
 
-/**
- * Passes requests with an `Expect` header to our handlers, because Node's own response would lack our error format and
- * request id.
- */
+/** Node's own response to a request with an `Expect` header would have neither our error format nor a request id. */
 export function forwardExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
 
 /**
- * Lets a client finish sending a body that is too large. Node discards the rest of a body that is too large. If the
- * connection closed immediately, as Fastify does, a proxy that is still sending would see a reset, and respond with 502
- * (RFC 9112, 9.6).
+ * Keeps the connection open while Node discards the rest of a body that is too large. If the connection closed
+ * immediately, a proxy that still sends the body would see a reset and respond with 502 (RFC 9112, 9.6).
  */
 export function discardRestOfBody(error: { code?: string }, reply: FastifyReply): void {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection')
@@ -60,7 +56,8 @@ export function discardRestOfBody(error: { code?: string }, reply: FastifyReply)
 
 export function validateHead({ raw, headers }: FastifyRequest): DomainError | undefined {
   const hosts = countHeader(raw, 'host')
-  // A proxy may use a different Host header than this service, which allows request smuggling (RFC 9112, 3.2).
+  // With several Host headers, a proxy and this service may choose different hosts, which allows request smuggling (RFC
+  // 9112, 3.2).
   if (hosts > 1) return new DomainError('MALFORMED_REQUEST', 'The Host header must be given once.')
   if (hosts === 0 && raw.httpVersionMinor > 0)
     return new DomainError('MALFORMED_REQUEST', 'The Host header is required.')

@@ -38,7 +38,7 @@ function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyRep
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Returns `undefined` for an empty body, because many clients send the JSON content type with an empty DELETE.
+ * Returns `undefined` for an empty body, because many clients send DELETE with the JSON content type and no body.
  *
  * @throws DomainError MALFORMED_JSON; INVALID_INPUT for a duplicate name
  */

@@ -5,8 +5,8 @@ import { DomainError } from '../../core/errors.ts'
 export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
 
 /**
- * Before routing, every unusual HTTP method is replaced with TRACE. Separate routes for about thirty methods would take
- * most of the time to create the host.
+ * Unusual HTTP methods are replaced with TRACE before routing. Separate routes for about thirty methods would slow down
+ * the start.
  */
 const otherMethod = 'TRACE'
 const originalMethods = new WeakMap<IncomingMessage, string>()

@@ -12,10 +12,7 @@ export type MetricsServer = {
 
 const path = '/metrics'
 
-/**
- * The metrics endpoint has its own port, so that access to metrics can be granted separately. Concurrent requests share
- * one measurement.
- */
+/** The metrics endpoint has its own port, so that access to metrics can be granted separately. */
 export function createMetricsServer(
   expose: () => Promise<WriteMetrics>,
   onError: (error: unknown) => void,

@@ -17,13 +17,10 @@ export function createRateLimiter(perSecond: number, elapsed: () => number): Rat
     takeToken(windowOf(merchantId), { perSecond, policy: 'default', at: elapsed() }, setHeader)
 }
 
-/** Beyond 10,000 IP addresses, all further addresses share one limit, so that a flood does not exhaust memory. */
+/** All IP addresses after the first 10,000 share one limit, so that a flood of addresses does not exhaust memory. */
 const maxTrackedAddresses = 10_000
 
-/**
- * Counts only failed authentications, because other callers behind the same proxy must not limit a caller with a valid
- * API key.
- */
+/** Counts only failed authentications, so that failed requests cannot lock out other callers behind the same proxy. */
 export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf, count, sweep } = createWindows(elapsed)
   return (address, setHeader) => {
@@ -34,7 +31,7 @@ export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () 
   }
 }
 
-/** Returns the /64 network of an IPv6 address, because one caller usually has the whole network. */
+/** Returns the /64 network of an IPv6 address, because one caller usually has a whole /64 network. */
 export function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address
@@ -65,8 +62,8 @@ export type SharedWindows = {
 }
 
 /**
- * The leased tokens plus the tokens that were used within the last second never exceed `perSecond`, so the rate limit
- * holds across processes. A process reports its used tokens at its next exchange, so no token is free again too early.
+ * Tokens that are leased, or were used within the last second, never exceed `perSecond` in total, so all processes
+ * together keep the rate limit. A process reports used tokens at the next exchange.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
   const { windowOf, everyWindow } = createWindows(elapsed)
@@ -131,7 +128,7 @@ export function createSharedRateLimiter(
     return lease.pendingExchange
   }
 
-  /** Returns `null` if the process must request new tokens. */
+  /** Returns `null` if the process must request tokens. */
   function tryUseToken(lease: TokenLease): boolean | null {
     if (lease.tokens > 0) {
       lease.tokens--
@@ -160,7 +157,7 @@ export function createSharedRateLimiter(
 
 const windowMs = 1_000
 
-/** Merges uses within 10 ms, to limit the memory of a rate limit window. */
+/** Merging uses within 10 ms limits the memory of a rate limit window. */
 const mergeWithinMs = 10
 
 type RateLimitWindow = {
@@ -170,8 +167,8 @@ type RateLimitWindow = {
 }
 
 /**
- * Creates one sliding window per merchant or address. A used token is free again after a full second, so no interval of
- * one second exceeds the rate limit. A token bucket would allow nearly twice as many requests.
+ * Creates one sliding window per merchant or address. A used token becomes available again after a full second, so no
+ * period of one second exceeds the rate limit. A token bucket would allow nearly twice as many requests.
  *
  * @param elapsed milliseconds of a monotonic clock; a wall clock could go backwards and lock out all callers
  */
@@ -188,7 +185,7 @@ function createWindows(elapsed: () => number) {
     return window
   }
 
-  /** A sweep visits all windows, so it runs at most once in `everyMs`. */
+  /** A sweep visits all windows, so a sweep runs at most once per `everyMs`. */
   function sweep(at: number, everyMs: number): void {
     if (at - sweptAt < everyMs) return
     sweptAt = at

@@ -15,14 +15,17 @@ export type AccessLogEntry = {
   readonly route: string | null
   readonly operation: string | null
   readonly status: number
-  /** The error code, because GraphQL can return errors with HTTP status 200. */
+  /** The error code is logged, because a GraphQL response with errors can have the HTTP status 200. */
   readonly code: string | null
   readonly merchant_id: string | null
   readonly duration_ms: number
   readonly trace_id?: string
 }
 
-/** If `isTrusted` is true, the GraphQL operation is from a trusted document, so an operator chose its name. */
+/**
+ * `isTrusted` is true if the GraphQL operation is from a trusted document. The name of a trusted operation contains no
+ * data of the caller.
+ */
 export type AccessLog = { readonly answered: (entry: AccessLogEntry, isTrusted?: boolean) => void }
 
 export function apiOfRoute(route: string | null): string {
@@ -39,7 +42,7 @@ export type RequestSpan = {
 
 export type RequestTracer = {
   readonly begin: (headers: IncomingHttpHeaders, elapsedMs: number) => RequestSpan
-  /** If a request was not admitted, the trace context in its headers is not trusted. */
+  /** The trace context in the headers is not used, because the request was not admitted. */
   readonly recordUnadmitted: (entry: AccessLogEntry) => void
 }
 

@@ -10,9 +10,9 @@ export type ResponseFlush = {
 const overdueMs = 2
 
 /**
- * Responses to reads are sent together at the end of the event-loop iteration. Waking the client process for each
- * response would cost up to half the time of a small response. Responses to writes are not queued, because a batch
- * commits the writes together.
+ * Sends the responses to reads together at the end of the event-loop iteration. Waking the client process for each
+ * response would cost up to half the time of a small response. Responses to writes are not queued, because a group
+ * commit ends many writes at the same time.
  */
 export function createResponseFlush(): ResponseFlush {
   let queue: (() => void)[] = []
@@ -51,8 +51,8 @@ export function createResponseFlush(): ResponseFlush {
 export type TextResponse = { readonly status: number; readonly type: string; readonly text: string }
 
 /**
- * Sends a text when `whenReady` calls its argument. Bypasses Fastify's serialization, type checks and `onSend` hooks,
- * because they take a twentieth of the time of a small response.
+ * Sends a text as soon as `whenReady` calls the callback. Bypasses Fastify's serialization and `onSend` hooks, which
+ * take a twentieth of the time of a small response.
  */
 export function sendText(
   reply: FastifyReply,
@@ -72,10 +72,10 @@ export function sendText(
   })
 }
 
-/** From 4 KiB, two buffers are faster than Node's copy of head and body into one string. */
+/** Node copies head and body into one string. From 4 KiB, writing two buffers is faster. */
 const minSeparateBytes = 4_096
 
-/** The HTTP head and body are written in one system call. */
+/** Writes head and body in one system call. */
 function writeSeparately(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
   response.cork()
   response.flushHeaders()

@@ -1,8 +1,9 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * The security headers keep browsers from rendering, embedding or caching API data. Only the proxy that terminates TLS
- * can set Strict-Transport-Security: the header must not be sent over plain HTTP (RFC 6797, 7.2).
+ * These headers keep browsers from rendering, embedding or caching API data. Strict-Transport-Security is missing,
+ * because the header must not be sent over plain HTTP (RFC 6797, 7.2). The proxy that terminates TLS must set the
+ * header.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',
@@ -18,7 +19,7 @@ export const securityHeaderLines = Object.entries(securityHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
 
-/** Runs before all other code that sets headers, so that a page can override the security headers. */
+/** Runs first, so that a page can override the security headers. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers(securityHeaders)
 }

@@ -7,8 +7,7 @@ import { precompress } from './precompressed.ts'
 
 export type DocsOptions = { readonly mode: Mode; readonly demoKey: string | null }
 
-// A worker thread builds the script, because the package keeps five megabytes of source in memory until the thread
-// ends.
+// A worker thread builds the script, because the package keeps five megabytes in memory until the thread ends.
 if (parentPort) {
   const options = workerData as DocsOptions
   parentPort.postMessage(await precompress(docsScript(await scalarScript(), options)))

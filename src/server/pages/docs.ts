@@ -11,15 +11,12 @@ import { contentSecurityPolicy } from './page-response.ts'
 import type { Precompressed } from './precompressed.ts'
 import { buildInThread, memoizeBuild, precompress, sendPrecompressed } from './precompressed.ts'
 
-/**
- * The API reference is public. Each page of the API reference is the same for every caller, and is built and compressed
- * at its first request.
- */
+/** The pages of the API reference are public. Each page is built and compressed at its first request. */
 export function addDocs(app: FastifyInstance, groups: readonly RouteGroup[], options: DocsOptions): void {
   const { mode } = options
   addDocument(app, '/openapi.json', {
     type: 'application/json',
-    // A shared cache must not return the response for one origin to a web page of another origin.
+    // A shared cache must store a separate response for each origin.
     vary: 'origin, accept-encoding',
     build: async () => precompress(await openapiJson(groups, mode)),
   })
@@ -50,7 +47,7 @@ function addDocument(
   const document = memoizeBuild(build)
   app.get(path, async (request, reply) => {
     reply.type(`${type}; charset=utf-8`).headers({
-      // Caches must revalidate, so that an update of the service is visible immediately.
+      // Caches must revalidate, so that clients see an updated service immediately.
       'cache-control': 'public, no-cache',
       vary,
       ...(policy !== undefined && { 'content-security-policy': policy }),

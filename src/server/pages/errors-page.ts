@@ -28,7 +28,7 @@ ${rows}</tbody>
   return renderHtmlDocument({ title: 'Errors · payout-gateway', style, hasScript: false }, body)
 }
 
-/** On a narrow screen, an error code may break after an underscore. */
+/** Allows a line break after an underscore, for narrow screens. */
 function breakable(code: string): readonly Html[] {
   return code.split(/(?<=_)/).map((part, place) => html`${place === 0 ? '' : { html: '<wbr>' }}${part}`)
 }

@@ -1,7 +1,9 @@
 export const impersonationField =
   '<label title="Uses a client token, created with your key, that can access only this customer">acting as <input id="acting" list="acting-customers" placeholder="the merchant" autocomplete="off" spellcheck="false"><datalist id="acting-customers"></datalist></label>'
 
-/** Replaces the API key of GraphiQL's requests with a client token while a customer is chosen. */
+/**
+ * If the user has chosen a customer, GraphiQL's requests have a client token of that customer instead of the API key.
+ */
 export const impersonationScript = `
 const acting = { key: null, customer: '', name: '', token: null, until: 0, loaded: null, choosing: null }
 const send = window.fetch.bind(window)
@@ -37,7 +39,7 @@ const nameOf = ({ email, personalInfo: { firstName, lastName }, businessInfo }) 
   const name = businessInfo?.businessName ?? [firstName, lastName].filter(Boolean).join(' ')
   return name ? name + ' (' + email + ')' : email
 }
-// Lists up to a thousand customers; others are found by id.
+// Lists at most 1,000 customers. All other customers can be found by id.
 const listCustomers = async () => {
   const customers = []
   for (let after = null, pages = 0; pages < 10; pages++) {
@@ -75,7 +77,7 @@ const actAs = async (field) => {
   const text = field.value.trim()
   const customer = text === '' ? null : await findCustomer(text).catch(() => null)
   field.toggleAttribute('aria-invalid', text !== '' && customer === null)
-  // Unknown text keeps the current customer and shows its name again.
+  // If no customer matches the text, the current customer stays selected, and the field shows the name again.
   if (text === '' || customer) {
     Object.assign(acting, { customer: customer?.id ?? '', name: customer ? nameOf(customer) : '', token: null })
   }

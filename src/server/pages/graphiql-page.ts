@@ -9,7 +9,7 @@ export type BuiltPage = { readonly precompressed: Precompressed; readonly script
 
 type PageTabs = readonly { readonly variables?: string; readonly headers?: string }[]
 
-// Overrides an offset of GraphiQL's drag library that would move a focused tab away from the pointer.
+// GraphiQL's drag library adds an offset that moves a focused tab away from the pointer.
 const styleOverrides = `
 /* For screen readers only. */
 main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
@@ -78,7 +78,7 @@ function graphiqlScript(tabs: PageTabs): string {
   const options = {
     title: `<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a>${impersonationField}</nav>`,
     logo: ' ',
-    // If GraphiQL used GET, a subscription's query would be in access logs, and limited by the length of a URL.
+    // With GET, the query of a subscription would be in access logs, and a URL has a maximum length.
     method: 'POST',
     defaultEditorToolsVisibility: tabs.some(({ variables }) => variables) ? 'variables' : 'headers',
     defaultTabs: tabs,
@@ -93,17 +93,17 @@ const workers = {
 }
 self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_, label) => workers[label] }
 
-// The editor would write the operation into the URL, and a URL with a query is a GraphQL request, which needs a key.
+// The editor would add the operation to the URL. A reload would then be a GraphQL request without an API key.
 history.replaceState = () => {}
 
 try {
-  // The ids in the tour belong to one database, so another database starts a new tour.
+  // The tour contains ids of one database. With another database, stored tabs are removed and the tour starts again.
   const tour = ${scriptLiteral(hash('sha256', JSON.stringify(tabs.map(({ variables }) => variables ?? null)), 'base64url'))}
   if (localStorage.getItem('payout-gateway:tour') !== tour) localStorage.removeItem('graphiql:tabState')
   localStorage.setItem('payout-gateway:tour', tour)
-  // The commented operation needs more room than the response.
+  // The operation has many comments, so the editor is wider than the response.
   if (localStorage.getItem('graphiql:editorFlex') === null) localStorage.setItem('graphiql:editorFlex', '1.25')
-  // The editor restores its active tab by the last edited text, and adds an empty tab if there is none.
+  // GraphiQL finds the active tab by the text that was edited last. Without that text, GraphiQL adds an empty tab.
   const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? { tabs: [] }
   for (const part of ['query', 'variables', 'headers']) {
     const edited = tabs[activeTabIndex]?.[part]
@@ -111,12 +111,12 @@ try {
     else localStorage.removeItem('graphiql:' + part)
   }
 } catch {
-  // A browser without storage opens the tour each time.
+  // Without local storage, the tour starts again at each visit.
 }
 ${impersonationScript};
 ${js};
-// A POST to the page's own URL would remove the page from the browser's cache (RFC 9111, 4.4). Absolute, because GraphiQL's
-// subscription client does not resolve relative URLs.
+// A POST to the page's own URL would remove the page from the browser's cache (RFC 9111, 4.4). The URL is absolute,
+// because GraphiQL's subscription client does not resolve relative URLs.
 const endpoint = new URL('?graphiql', location.href).href
 YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), { endpoint, ...${scriptLiteral(options)} })
 `

@@ -28,7 +28,7 @@ query WhoAmI {
   headers: '{\n  "x-api-key": "your key"\n}',
 }
 
-/** Builds the GraphiQL page at the first request. A browser that has stored no GraphiQL tabs shows `tabs`. */
+/** Builds the GraphiQL page at the first request. `tabs` are shown if the browser has stored no GraphiQL tabs. */
 export function graphiqlPage(tabs: () => Promise<readonly GraphiqlTab[]>): LoadGraphiqlPage {
   return memoizeBuild(async () => {
     const initialTabs = await tabs()

@@ -19,7 +19,6 @@ export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOp
     return sendWithEtag(homePage(home), request, asHtml(reply))
   })
   rejectOtherMethods(app, '/', ['GET'])
-  // Browsers request `/favicon.ico` unless a page specifies another icon.
   for (const path of ['/favicon.svg', '/favicon.ico']) {
     app.get(path, async (request, reply) => sendWithEtag(favicon, request, reply.type('image/svg+xml')))
     rejectOtherMethods(app, path, ['GET'])

@@ -1,4 +1,4 @@
-/** Trusted HTML is not escaped again. */
+/** Trusted HTML, which is not escaped again. */
 export type Html = { readonly html: string }
 
 type HtmlPart = string | number | Html | readonly Html[]

@@ -7,7 +7,7 @@ export type JsonSchemas = Record<string, JsonSchema>
 export function inputSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
     io: 'input',
-    // Zod cannot describe fields with their own parser, so the endpoint describes them.
+    // Zod cannot describe fields with custom parsers. The endpoint declares the schemas of these fields.
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const rule = textRules.get(zodSchema as unknown as z.ZodType)
@@ -18,8 +18,8 @@ export function inputSchema(schema: z.ZodType): JsonSchema {
 }
 
 /**
- * The operation's schema takes precedence over the endpoint's, except for a type that the endpoint declares because the
- * wire format differs. A nullable field has `null` as its second type.
+ * Merges the schema of the endpoint with the schema of the operation. The operation's schema has precedence, except for
+ * a type that the endpoint declares. A nullable field has `null` as its second type.
  */
 export function mergeSchemas(declared: JsonSchema, { anyOf, ...own }: JsonSchema): JsonSchema {
   const [value, alternative] = anyOf ?? []
@@ -34,7 +34,7 @@ export function isNullable({ type }: JsonSchema): boolean {
   return Array.isArray(type) && type.includes('null')
 }
 
-/** Query parameters cannot be null; they are empty or absent instead. */
+/** A query parameter cannot be `null`. */
 export function withoutNull({ type, enum: values, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, type: String(type?.[0]), ...(values && { enum: values.filter((value) => value !== null) }) }
 }
@@ -56,7 +56,7 @@ export function hoistSchema({ title, ...schema }: JsonSchema, schemas: JsonSchem
   return { $ref: `#/components/schemas/${title}` }
 }
 
-/** The sample includes an optional property only if the property has an example. */
+/** Omits optional properties without an example. */
 export function sampleOf(schema: JsonSchema, schemas: JsonSchemas): unknown {
   const { examples, properties, required = [], items, oneOf } = dereference(schema, schemas)
   if (items && !examples) return (dereference(items, schemas).oneOf ?? [items]).map((each) => sampleOf(each, schemas))

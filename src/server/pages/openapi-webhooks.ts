@@ -6,7 +6,7 @@ import { sampleOf } from './openapi-schemas.ts'
 export type OpenApiWebhook = ReturnType<typeof openapiWebhook>
 
 /**
- * Returns the webhooks by event type; the names of `stablestack` webhooks begin with `stablestack:`.
+ * Returns the webhooks by event type. The names of `stablestack` webhooks begin with `stablestack:`.
  *
  * @param hoist adds a schema to `schemas` and returns a reference
  */
@@ -38,7 +38,6 @@ function openapiWebhook({ name, description, schema }: WebhookSummary, examples:
   return {
     summary: name,
     description,
-    // Webhooks are authenticated by their signature.
     security: [],
     parameters: Object.keys(webhookHeaders).map((each) => ({ $ref: `#/components/parameters/${each}` })),
     requestBody: {

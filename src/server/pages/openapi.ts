@@ -14,10 +14,7 @@ import { openapiWebhooks, webhookHeaders } from './openapi-webhooks.ts'
 
 type OpenApiOperation = ReturnType<typeof operationOf>
 
-/**
- * Builds the OpenAPI document from the schemas that parse requests and the shapes that write responses. A test
- * validates every recorded exchange against the OpenAPI document.
- */
+/** Builds the OpenAPI document from the same schemas and shapes that the service uses. */
 export function openapiDocument(groups: readonly RouteGroup[], mode: Mode) {
   const schemas: JsonSchemas = {}
   hoistSchema(failure.schema, schemas)
@@ -181,7 +178,7 @@ function failureResponse(codes: readonly ErrorCode[]) {
     description: codes.map((code) => `\`${code}\`: ${errorDescriptions[code]}`).join('\n\n'),
     headers: headersOf(['X-Request-Id', ...(headersByStatus[status] ?? commonHeaders)]),
     content: {
-      // Omits the media type of problem details, because code generators would merge both media types into one type.
+      // `application/problem+json` is omitted, because code generators would merge both media types into one type.
       'application/json': {
         schema: { allOf: [{ $ref: '#/components/schemas/Failure' }, { type: 'object', properties: narrowing }] },
       },
@@ -248,9 +245,7 @@ const headers = {
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const
 const commonHeaders = [...rateHeaders, 'X-Ignored-Fields'] as const
 
-/**
- * Lists the response headers by HTTP status, because some errors have their own headers, or occur before rate limiting.
- */
+/** Some errors have their own headers, and some errors occur before rate limiting. */
 const headersByStatus: Record<number, readonly (keyof typeof headers)[]> = {
   401: [...rateHeaders, 'WWW-Authenticate'],
   406: [],

@@ -30,10 +30,7 @@ ${
 `.html
 }
 
-/**
- * Adds a copy button to each figure, if the browser has the clipboard API. Browsers disable the clipboard API for plain
- * HTTP, except on localhost.
- */
+/** Browsers have no clipboard API for pages over plain HTTP, except on localhost. */
 export const pageScript = `
 if (navigator.clipboard) {
   for (const figure of document.querySelectorAll('figure')) {

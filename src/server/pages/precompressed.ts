@@ -19,10 +19,7 @@ export async function precompress(text: string): Promise<Precompressed> {
   return { encoded: { br, gzip: gzipped }, etag: hash('sha256', bytes, 'base64url').slice(0, 22) }
 }
 
-/**
- * Runs the module in a worker thread and returns the message that it posts. The worker thread's memory is freed
- * afterwards.
- */
+/** A worker thread runs the module and posts the result. The thread's memory is then freed. */
 export function buildInThread<Built>(module: URL, workerData: unknown): Promise<Built> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(module, { workerData })
@@ -44,7 +41,7 @@ export function memoizeBuild<Built>(build: () => Promise<Built>): () => Promise<
   }
 }
 
-/** The ETag is weak, because all content encodings share it. */
+/** The ETag is weak, because all content encodings have the same ETag. */
 export function sendPrecompressed(
   { encoded, etag }: Precompressed,
   { headers }: FastifyRequest,

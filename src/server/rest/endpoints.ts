@@ -28,11 +28,11 @@ import { createDownloadSender } from './send-download.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Maps field names in errors to wire names. `names` is null while the request is parsed, because parse errors
-     * already have wire names.
+     * Maps field names in errors to names in the request. `names` is `null` until the request is parsed, because parse
+     * errors already contain the request's names.
      */
     names: FieldNames | null
-    /** The body's text is kept, because it can have numbers that a double cannot represent. */
+    /** A double cannot represent every number in the body, so the body's text is kept. */
     bodyText: string | null
   }
 }
@@ -54,7 +54,6 @@ export function addRestRoutes(app: FastifyInstance, { service, limits, responseF
   const admit = createAdmissionHook(service, limits, responseFlush)
   const sendDownload = createDownloadSender(holdStream)
   const requireQueueSpace = createQueueSpaceHook(service)
-  // Error responses to a GET also wait for the flush, because they result from reads.
   const waitForFlush = (_request: FastifyRequest, _reply: FastifyReply, _payload: unknown, done: () => void) =>
     responseFlush.schedule(done)
   for (const route of routes) {
@@ -123,7 +122,7 @@ async function runWithHeldStream<Result>(
   const abort = new AbortController()
   let endedBy: DomainError | null = null
   const { ended, release } = holdStream(request, reply, () => {
-    // Closes the connection after the response, because a keep-alive connection would delay the shutdown.
+    // A keep-alive connection would delay the shutdown.
     reply.header('connection', 'close')
     abort.abort()
   })
@@ -143,7 +142,8 @@ async function runWithHeldStream<Result>(
 export function sendFailure(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id, sent: request }, error)
   request.refusalCode = error.code
-  // The error response has the usual envelope (ruling 2), or problem details if the caller prefers them (ruling 10).
+  // The error response has the usual envelope (ruling 2), or problem details if the client prefers problem details
+  // (ruling 10).
   reply.code(httpStatusByCode[error.code]).headers(errorHeaders(error.code))
   return prefersProblemDetails(request.headers.accept)
     ? reply.type('application/problem+json').send(problemDetails.write(payload))
@@ -160,8 +160,8 @@ function prefersProblemDetails(accept: string | undefined): boolean {
 }
 
 /**
- * Rejects a request that accepts no media type of the route (ruling 6). If `Accept` has only `application/problem+json`,
- * the client selects the media type of errors, and still gets successful responses as JSON.
+ * Rejects a request that accepts no media type of the route (ruling 6). If `Accept` contains only
+ * `application/problem+json`, successful responses are still JSON.
  */
 function requireAcceptable({ types }: Route) {
   const names = types?.map((type) => type.split(';')[0] as string) ?? ['application/json']
@@ -183,12 +183,12 @@ function isCreation({ method, writeOperation }: Route): boolean {
 
 const noIdempotencyKey = { key: null, faults: [] }
 
-/** If the idempotency header is invalid, `key` is `null` and `faults` has the header's errors (ruling 22). */
+/** If the idempotency key is invalid, `key` is `null`, and `faults` lists the errors (ruling 22). */
 function readIdempotencyHeader({ headers, raw }: FastifyRequest): { key: string | null; faults: FieldError[] } {
   const text = headers[idempotencyKeyHeader]?.toString()
   if (text === undefined) return noIdempotencyKey
   const field = idempotencyKeyField
-  // Node joins the values of a repeated header with a comma.
+  // Node joins repeated headers with a comma.
   if (text.includes(',') && countHeader(raw, idempotencyKeyHeader) > 1) {
     return { key: null, faults: [{ field, code: 'INVALID_PARAMETER', message: 'must be given once' }] }
   }

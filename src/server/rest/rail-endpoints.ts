@@ -23,7 +23,6 @@ type RailRequest = { Params: { name: string }; Querystring: Record<string, unkno
 
 const maxReports = 100
 
-/** The rail's signature authenticates the request. */
 export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOptions): void {
   const { service } = options
   acceptOnlyJson(app, (body) => body)
@@ -48,7 +47,7 @@ export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOpt
 
   const addresses = '/rails/:name/addresses'
   app.get<RailRequest>(addresses, { onRequest: requireSignatureHeader }, async (request, reply) => {
-    // A GET request has no body, so the rail's signature covers the URL with its query.
+    // A GET request has no body, so the rail signs the URL with the query.
     verifySignature(request, reply, request.url)
     const { after, limit } = request.query
     return { status: 'success', data: await listWatchedAddresses(service, { after, limit }) }
@@ -134,9 +133,9 @@ function isBatch(body: unknown): body is { readonly deposits: unknown } {
 
 /**
  * Processes reports of the same blockchain transfer in order, and reports of different transfers concurrently. An
- * invalid report does not affect valid reports.
+ * invalid report does not stop the other reports.
  *
- * @throws the first error other than INVALID_INPUT; the node then sends the whole batch again, which is idempotent
+ * @throws the first error other than INVALID_INPUT; the node can safely send the whole batch again
  */
 async function processReports(service: Service, rail: string, reports: unknown): Promise<readonly object[]> {
   if (!Array.isArray(reports) || reports.length === 0 || reports.length > maxReports) {
@@ -148,7 +147,7 @@ async function processReports(service: Service, rail: string, reports: unknown):
   const running = [...byTransfer.values()].map(async (indexes) => {
     for (const index of indexes) results[index] = await processReport(service, rail, reports[index])
   })
-  // Waits for all reports even after a failure, so that no report is processed after the response.
+  // Waits for all reports even after an error, so that no report is processed after the response.
   const failed = (await Promise.allSettled(running)).find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
   return results

@@ -5,8 +5,8 @@ import type { Download } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 
 /**
- * The maximum number of downloads per merchant and process, because a download takes event-loop time from other
- * requests.
+ * The maximum number of downloads per merchant and process. A download slows down other requests, because it uses the
+ * event loop.
  */
 export const maxDownloadsPerMerchant = 2
 
@@ -16,12 +16,12 @@ const stallTimeoutMs = 30_000
 
 export type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
-/** @throws DomainError before the response begins: RATE_LIMITED, or an error of `find` */
+/** @throws DomainError RATE_LIMITED, and the errors of `find`; throws only before the response begins */
 export type SendDownload = (exchange: Exchange, find: () => Promise<Download>) => Promise<void>
 
 /**
  * Each download counts as a stream, and ends when the caller's credential becomes invalid. If a download fails after
- * the response has begun, the connection is destroyed, so that no client takes a truncated file for a complete file.
+ * the response has begun, the connection is destroyed, so that the client does not accept a truncated file.
  */
 export function createDownloadSender(holdStream: HoldStream, maxStallMs = stallTimeoutMs): SendDownload {
   const activeByMerchant = new Map<string, number>()
@@ -63,7 +63,7 @@ async function sendChunks(
   maxStallMs: number,
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]()
-  // Reads the first chunk before the response begins, so that an error in it can still become an error response.
+  // If reading the first chunk fails, the client still gets an error response.
   let chunk = await iterator.next()
   reply.hijack()
   const { raw } = reply

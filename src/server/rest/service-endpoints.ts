@@ -4,7 +4,7 @@ import { publicKeys } from '../../modules/webhooks/endpoints/endpoint-secrets.ts
 import type { Service } from '../../operations/context.ts'
 import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 
-/** The readiness check reads the database. The liveness check has two usual URL paths. */
+/** The readiness check reads the database, and the liveness check does not. */
 export function addHealthEndpoints(app: FastifyInstance, service: Service): void {
   for (const path of livenessPaths) app.get(path, async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
@@ -31,8 +31,8 @@ export function addWebhookKeys(app: FastifyInstance, service: Service): void {
 export const receiverPath = '/sandbox/webhooks'
 
 /**
- * Receives the demo's webhooks, so that the demo needs no other program. The demo's receiver requires neither an API
- * key nor a signature, because it only returns the event id.
+ * Receives the demo's webhooks. Requests need neither an API key nor a signature, because the response is only the
+ * event id.
  */
 export async function addSandboxReceiver(app: FastifyInstance): Promise<void> {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, _body, done) => done(null))

@@ -1,6 +1,6 @@
 import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 
-/** Checks of identifiers need no connection to a bank or blockchain (ruling 23). */
+/** No check sends a request to a bank or to a blockchain node (ruling 23). */
 export const checkCodes = defineEnum({
   NUBAN: 'The check digit of a Nigerian account number, which covers the bank code.',
   IBAN: 'The country, structure and check digits of an IBAN.',

@@ -40,7 +40,7 @@ const possibleNextStates: Readonly<Record<ReportState, readonly ReportState[]>> 
   RETURNED: ['RETURNED'],
 }
 
-/** In later responses about an order, the state must not go back, and the reference must not change. */
+/** A later response about the same order must not have an earlier state or another reference. */
 export function isConsistentWith(before: BankResponse | undefined, now: BankResponse): boolean {
   if (!before?.report || !now.report || !hasValidState(before) || !hasValidState(now)) return false
   const { reference } = before.report

@@ -35,7 +35,8 @@ const concurrentSubmissions = 8
 const expiredAgeMs = 600_000
 
 /**
- * The test orders pay a bank account of the operator. The suite does not check reports that the bank posts.
+ * The recipient of the test orders should be a bank account of the operator. The suite does not test reports that the
+ * bank posts.
  *
  * @throws DomainError INVALID_INPUT
  */
@@ -191,7 +192,8 @@ const conformanceRules: readonly ConformanceRule[] = [
     (type): ConformanceRule => [
       `${type}: a request with a missing, wrong, expired or reused signature is rejected: 401`,
       async ({ forged, first, never, send }) => {
-        // The test order exists, so that a 404 cannot be mistaken for a rejected signature.
+        // `find` and `cancel` use an existing order, because a 404 for an unknown order would look like a rejected
+        // signature.
         const order = { submit: forged, find: first, cancel: first }[type]
         const seen = await Promise.all([
           send(order, { type, headers: removeSignature }),
@@ -277,7 +279,6 @@ const conformanceRules: readonly ConformanceRule[] = [
 
 const [badRequest, unauthorized, notFound, tooManyRequests, internalServerError] = [400, 401, 404, 429, 500] as const
 
-/** A response with an order state does not count as a rejected signature. */
 function isRejected(seen: BankResponse): boolean {
   const { status } = seen
   return (

@@ -26,8 +26,8 @@ export type HttpRailConfig = {
   /** The bank's URL has no trailing slash. */
   readonly url: string
   /**
-   * Signing secrets (`whsec_…`), newest first. Our requests have one signature for each secret; the bank may sign its
-   * reports with any of these secrets.
+   * Signing secrets (`whsec_…`), newest first. Each request has one signature per secret. The bank may sign a report
+   * with any of the secrets.
    */
   readonly secrets: readonly string[]
 }
@@ -38,8 +38,8 @@ type HttpRailOptions = HttpRailConfig & {
 }
 
 /**
- * Calls the bank API that docs/guides/rails.md describes. A method throws if the bank's response is undocumented; the
- * order's state is then unknown. The bank's responses need no signature, because TLS authenticates the bank.
+ * Calls the bank API that docs/guides/rails.md describes. If the bank's response does not conform to that API, the call
+ * throws, and the order's state is unknown. Responses have no signature, because TLS authenticates the bank.
  *
  * @throws if a secret is invalid
  */
@@ -110,8 +110,8 @@ export function createHttpRail({ name, url, secrets, wallClock, limits = bankLim
 }
 
 /**
- * The HTTP statuses with which a bank may respond to a call that it does not support. 401 is included, because a bank
- * may check `webhook-id` before the URL's path.
+ * If a bank does not support a call, the bank may respond with one of these HTTP statuses. 401 is included, because a
+ * bank may check `webhook-id` before the URL's path.
  */
 const unsupportedStatuses: readonly number[] = [401, 404, 405, 501]
 
@@ -155,7 +155,7 @@ function unexpectedResponse(status: number): Error {
 
 export type BankRequestType = 'submit' | 'find' | 'cancel'
 
-/** Only `rail check` sets `signedBy`, `signedAs` and `ageMs`, to test which signatures the bank rejects. */
+/** Only the command `rail check` sets `signedBy`, `signedAs` and `ageMs`, to send requests with invalid signatures. */
 export type BankRequest = {
   readonly type: BankRequestType
   readonly orderId: string
@@ -178,9 +178,8 @@ type BankClientOptions = {
 export type BankClient = { readonly call: (request: BankRequest) => Promise<HttpResult>; readonly close: () => void }
 
 /**
- * A request's signature covers `webhook-id`, the time and the body. The requests `find` and `cancel` have no body.
- * `webhook-id` contains the request type and the order id (`find_<order id>`), so that a captured signature is useless
- * for other requests.
+ * A request's signature covers `webhook-id`, the time and the body. `webhook-id` contains the request type and the
+ * order id (`find_<order id>`), so that an attacker cannot reuse a captured signature for another request.
  */
 export function createBankClient({ url, signer, wallClock, limits }: BankClientOptions): BankClient {
   const { send: exchange, close } = createTrustedHttpClient({ limits })

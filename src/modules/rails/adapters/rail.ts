@@ -5,9 +5,8 @@ import type { BankReport } from '../../rail-orders/rail-order.ts'
 export type PaymentInstruction = {
   /** The payout's `reference_id`, a UUID. All submissions of a payout to the bank have the same id. */
   readonly id: string
-  /** The transaction id may appear on the recipient's statement. */
   readonly transactionId: string
-  /** The amount that arrives, in `currency`. */
+  /** The amount that the recipient receives, in `currency`. */
   readonly amount: string
   readonly currency: string
   readonly country: string
@@ -43,9 +42,9 @@ export type Rail = {
    * outcome of the next call.
    */
   readonly hasIndependentFailures?: true
-  /** How long after its first submission an order can be submitted again without causing a second payment. */
+  /** Within this time after the first submission, submitting the order again causes no second payment. */
   readonly idempotentForMs: number
-  /** Submissions must be idempotent by the order's id. */
+  /** A second submission with the same order id must not cause a second payment. */
   readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>
   /** Returns the order's state, or `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
@@ -54,9 +53,9 @@ export type Rail = {
   readonly resolve?: (account: BankAccountNumber) => Promise<ResolvedBankAccount | 'NOT_FOUND' | 'UNSUPPORTED'>
   readonly reports?: {
     /**
-     * The report's signature must be at most five minutes old.
+     * Rejects signatures that are older than five minutes.
      *
-     * @returns the bank's id of the message, which is the same if the bank posts the message again
+     * @returns the bank's id of the message; a repeated message has the same id
      * @throws DomainError INVALID_TOKEN
      */
     readonly verify: (request: ReportRequest) => string

@@ -75,10 +75,7 @@ const banks = [
   { currency: 'ZAR', bankCode: '250655', bankName: 'First National Bank' },
 ] as const
 
-/**
- * The recipient's account number selects the simulated behaviour. The sandbox rail's responses depend only on the order
- * and on the time since its first submission.
- */
+/** The sandbox rail's responses depend only on the order and on the time since the order's first submission. */
 export const sandboxRail: Rail = {
   name: sandboxRailName,
   // Calls to the sandbox rail compete with new payouts for commits, so a higher limit lowers payout throughput.
@@ -98,7 +95,9 @@ export const sandboxRail: Rail = {
   },
 }
 
-/** Accounts that are not sandbox accounts reach the sandbox rail only by a route, and are paid immediately. */
+/**
+ * A route can send accounts that are not sandbox accounts to the sandbox rail, which pays these accounts immediately.
+ */
 function behaviourOf({ recipient }: PaymentInstruction): SandboxBehaviour {
   return behaviours[parseSandboxAccount(recipient.accountNumber) ?? '00']
 }

@@ -50,8 +50,8 @@ export function encodePaymentInstruction(order: PaymentInstruction): string {
 }
 
 /**
- * A state that moves money is accepted only if the response has the id of the order. On a kept-alive connection, a
- * response may belong to an earlier, abandoned request, and only the order id reveals that.
+ * If a response would move money, the response must have the id of the order. On a kept-alive connection, a response
+ * may belong to an earlier, aborted request.
  */
 const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof CancellationBody>['state'], boolean>> = {
   ACCEPTED: false,
@@ -62,7 +62,7 @@ const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof Cancella
   TOO_LATE: false,
 }
 
-/** Returns `null` if the bank's response is invalid or may be about another order. */
+/** Returns `null` if the response is invalid or may be about another order. */
 export function parseBankReport(orderId: string, body: Buffer): BankReport | null {
   const { success, data } = ResponseBody.safeParse(parseJsonObject(body))
   if (!success || !isAboutOrder(orderId, data)) return null
@@ -70,13 +70,13 @@ export function parseBankReport(orderId: string, body: Buffer): BankReport | nul
   return report
 }
 
-/** Returns `null` if the bank's response is invalid or may be about another order. */
+/** Returns `null` if the response is invalid or about another order. */
 export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
   const { success, data } = CancellationBody.safeParse(parseJsonObject(body))
   return success && isAboutOrder(orderId, data) ? data.state : null
 }
 
-/** Returns whether the response has the order's id, even if the rest of the response is invalid. */
+/** Returns whether the response contains the order id. The rest of the response may be invalid. */
 export function hasOrderId(orderId: string, body: Buffer): boolean {
   const { success, data } = IdentifiedBody.safeParse(parseJsonObject(body))
   return success && parseUuid(data.id) === orderId
@@ -125,8 +125,8 @@ export function parsePostedReports(body: string): readonly IdentifiedBankReport[
 }
 
 /**
- * Returns `null` unless the body is a JSON object without duplicate names, because JSON parsers differ in which of the
- * duplicates they use.
+ * Returns `null` if the body is not a JSON object or has duplicate names. JSON parsers interpret duplicate names
+ * differently.
  */
 function parseJsonObject(body: Buffer): object | null {
   try {

@@ -74,7 +74,7 @@ function toAttentionPage(
   }
 }
 
-/** The cause includes reports that the bank sent after the order entered the attention queue. */
+/** Joins the reason why the order entered the attention queue with the bank's later reports. */
 function attentionCause(history: AttentionQueryRow['history']): string | null {
   const since = history.slice(history.findLastIndex(({ state }) => state !== 'ATTENTION') + 1)
   return since.flatMap(({ cause }) => cause ?? []).join('; ') || null

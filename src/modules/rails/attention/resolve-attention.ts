@@ -15,7 +15,7 @@ import type { RailOrderState } from '../../rail-orders/rail-order.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
 import { transitionRailOrder } from '../../rail-orders/transition-order.ts'
 
-/** Decisions about a payout whose bank contradicted itself or has no record of the order. */
+/** An order enters the attention queue if the bank contradicted itself or does not know the order. */
 export const attentionActions = defineEnum({
   RETRY: 'Polls the bank again, and resubmits the order only if that cannot pay it twice.',
   COMPLETE: 'The recipient was paid.',
@@ -33,8 +33,7 @@ const ResolveAttentionInput = z.object({
 type ResolveAttentionArgs = z.input<typeof ResolveAttentionInput>
 
 /**
- * In live mode, a merchant may only use `RETRY`, because only an operator may decide that money returns to the
- * merchant's wallet.
+ * In live mode, a merchant may only use `RETRY`, because only an operator may return money to the merchant's wallet.
  *
  * @returns the current payout
  */
@@ -57,7 +56,6 @@ export const resolveAttention = defineOperation(
   },
 )
 
-/** Returns the actions on the attention queue that a merchant may take without an operator. */
 export function merchantActions({ mode }: Pick<Context, 'mode'>): readonly AttentionAction[] {
   const actions: Record<Mode, readonly AttentionAction[]> = { sandbox: attentionActions, live: ['RETRY'] }
   return actions[mode]
@@ -93,7 +91,7 @@ async function resolveInTransaction(
   if (railOrder.state !== 'ATTENTION') {
     throw statusConflict(`The payout is ${railOrder.state} on the rail ${railOrder.rail}: it needs no decision.`)
   }
-  // Reads the payout's status again, because the lock on the rail order now excludes other settlements.
+  // The payout's status may have changed before the rail order was locked.
   const { status } = await findPayout(tx, context, payoutId)
   const resolution = resolutionOf(status, action)
   if (resolution === null) throw statusConflict(conflictMessage(status, action))
@@ -101,7 +99,7 @@ async function resolveInTransaction(
   if (settledStatus !== null)
     await settleInTransaction(tx, context, { payoutId, status: settledStatus, cause, reference: railOrder.reference })
   const dueAt = action === 'RETRY' ? dueTimeAfter(0, context.wallClock()) : null
-  // The operator's decision withdraws an earlier request to cancel the payout.
+  // Clears `cancelAskedAt`, so that an earlier request to cancel the payout has no further effect.
   await transitionRailOrder(tx, context, railOrder, { state, cause, dueAt, asked: 0, cancelAskedAt: null })
 }
 
@@ -114,7 +112,7 @@ function statusConflict(message: string): DomainError {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/** No resolution debits or refunds a wallet twice. */
+/** No resolution may debit or refund a wallet twice. */
 const resolutions: {
   readonly [Status in PayoutStatus]: { readonly [Action in AttentionAction]?: AttentionResolution }
 } = {

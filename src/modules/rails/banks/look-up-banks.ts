@@ -23,11 +23,11 @@ export async function listBanks(context: Context, input: z.input<typeof ListBank
 export const ResolveBankAccountInput = z.object({ accountNumber: identifier(), bankCode: identifier() })
 
 /**
- * Rejects client tokens for one customer, because a web page with a customer's token could look up the names of
+ * Rejects client tokens for one customer, because a web page with a customer's token could find out the names of
  * strangers (ruling 137).
  *
  * @throws DomainError, the first that applies: INSUFFICIENT_SCOPE, INVALID_INPUT, RESOURCE_NOT_FOUND,
- * BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE
+ *   BANK_LOOKUP_UNAVAILABLE, UNAVAILABLE
  */
 export async function resolveBankAccount(
   context: Context,

@@ -4,19 +4,18 @@ import type { Bank, BankDirectory, ResolvedBankAccount } from '../../../operatio
 import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
 import type { Rail } from '../adapters/rail.ts'
 
-/** How long a list of banks is cached, and how long the cache remembers that a rail cannot list banks. */
+/** The cache times of a list of banks, and of the response that a rail cannot list banks. */
 const [bankListTtlMs, unsupportedTtlMs] = [3_600_000, 60_000]
 
 const maxBankLists = 100
 
-/** Limits this process's concurrent bank lookups over all rails. */
 const maxConcurrentLookups = 16
 
 type BankList = { readonly banks: readonly Bank[] | 'UNSUPPORTED' }
 
 /**
- * Asks one rail after the other until a rail has a response, the sandbox rail last. If a rail fails, the next rail is
- * asked.
+ * Queries the rails one after the other until a rail responds with a result. The sandbox rail is last. An error of a
+ * rail does not end the search.
  */
 export function createRailBankDirectory(rails: readonly Rail[]): BankDirectory {
   const inOrder = rails.toSorted((one, other) => Number(isSandbox(one)) - Number(isSandbox(other)))
@@ -65,10 +64,7 @@ function byName(one: Bank, other: Bank): number {
   return one.bankName < other.bankName ? -1 : 1
 }
 
-/**
- * Returns the first response of a rail. If no rail has a response, returns `FAILED` if a rail failed, otherwise
- * `NOT_FOUND` if a rail responded with it.
- */
+/** Returns `FAILED` if no rail has a result and a rail failed. */
 async function firstResponseOf<Response>(
   rails: readonly Rail[],
   ask: (rail: Rail) => Promise<Response>,

@@ -26,7 +26,10 @@ import { callLimitsOf, executeCall, processOrder } from './process-order.ts'
 
 const maxAheadMs = 10 * 366 * 24 * 3_600_000
 
-/** The maximum wait for another process's calls to the sandbox rail, and the interval of checks during that wait. */
+/**
+ * If another process calls the sandbox rail, the operation checks every 5 ms, for at most 10 s, whether the call has
+ * ended.
+ */
 const [maxWaitMs, pollIntervalMs] = [10_000, 5]
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
@@ -46,8 +49,9 @@ const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durat
 export type ClockTime = { readonly now: string }
 
 /**
- * Before the function returns, all calls to the sandbox rail that become due have run, each at its due time. If the
- * sandbox rail is paused, payouts are not submitted. Webhooks and polls of other rails follow within seconds.
+ * Runs all calls to the sandbox rail that become due, each at its due time, before the function returns. If the sandbox
+ * rail is paused, payouts are not submitted. Webhooks and calls to other rails run within seconds after the function
+ * returns.
  *
  * @param input has exactly one of `to` (a time that is not in the past) and `by` (an ISO 8601 duration)
  */
@@ -119,7 +123,7 @@ async function advanceTo(context: Context, target: number): Promise<void> {
 type ClockStep = { readonly ahead: number; readonly calls: readonly ClaimedRailCall[] }
 
 /**
- * Moves the merchant's clock to the next due time, at most to the target, and claims the due calls in the same
+ * Advances the merchant's clock to the next due time or to the target, and claims the due calls in the same
  * transaction.
  */
 function advanceOnce(context: Context, target: number): Promise<ClockStep> {
@@ -152,7 +156,6 @@ async function claimDueCalls(tx: Tx, context: Context): Promise<ClaimedRailCall[
   return calls
 }
 
-/** Waits until no process has a call to the sandbox rail in flight. */
 async function drainSandboxRail(context: Context): Promise<void> {
   const deadline = performance.now() + maxWaitMs
   const { merchantId, db } = context

@@ -17,8 +17,8 @@ const CancelPayoutInput = z.object({ payoutId: z.string().nullish(), payoutKey: 
 
 /**
  * A payout that was never submitted becomes `FAILED` immediately, and the wallet is refunded. If the payout was
- * submitted, the service asks the bank to cancel it, and the payout does not change until the bank responds. Repeated
- * requests to cancel have no effect.
+ * submitted, the service sends a cancellation to the bank, and the payout does not change until the bank responds. A
+ * second cancellation request has no effect.
  *
  * @returns the current payout
  */
@@ -56,12 +56,14 @@ async function cancelInTransaction(tx: Tx, context: Context, payout: Payout): Pr
   } else if (railOrder.state !== 'CANCELLED') throw statusConflict(conflictMessage(railOrder))
 }
 
-/** A `QUEUED` rail order may have been queued again after a submission to the bank. */
+/** A `QUEUED` rail order may have been submitted to the bank before. */
 function mayBeAtBank({ state }: RailOrder): boolean {
   return state === 'ACCEPTED' || state === 'UNKNOWN' || state === 'QUEUED'
 }
 
-/** A queued order becomes `UNKNOWN`, so that it is not submitted before the bank responds to the cancellation. */
+/**
+ * A queued order becomes `UNKNOWN`, so that the order is not submitted before the bank responds to the cancellation.
+ */
 function requestCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
   const request = { cancelAskedAt: timestamp(context.now()), dueAt: dueTimeAfter(0, context.wallClock()), asked: 0 }
   if (railOrder.state !== 'QUEUED') return updateRailOrder(tx, railOrder, request)

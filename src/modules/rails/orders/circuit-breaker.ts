@@ -3,7 +3,6 @@ const failureThreshold = 5
 /** The time for which the circuit breaker stays open doubles with each further failure. */
 const [minOpenMs, maxOpenMs] = [5_000, 5 * 60_000]
 
-/** While half-open, the circuit breaker allows one call as a probe. */
 export type CircuitBreaker = {
   readonly allowedCalls: (maxConcurrentCalls: number, inFlight: number) => number
   readonly recordFailure: () => void

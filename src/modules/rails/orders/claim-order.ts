@@ -23,7 +23,9 @@ export type RailCallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
 
 type BeginCallArgs = { readonly orderId: string; readonly rail: RailCallLimits }
 
-/** A margin on the claim's lease, for clock skew and for recording the bank's response. */
+/**
+ * The claim's lease exceeds the call's timeout by this margin, for clock skew and for recording the bank's response.
+ */
 const claimMarginMs = 30_000
 
 /**
@@ -53,7 +55,7 @@ export async function beginDueCall(
   { railOrder, rail }: { railOrder: RailOrder; rail: RailCallLimits },
 ): Promise<ClaimedRailCall | null> {
   const time = context.wallClock()
-  // A queued order is always due; its `dueAt` only determines its place in the queue.
+  // `dueAt` only determines the position of a queued order in the queue. A queued order is always due.
   if (railOrder.dueAt === null || (railOrder.state !== 'QUEUED' && railOrder.dueAt > BigInt(time))) return null
   const payout = await findPayout(tx, context, railOrder.payoutId)
   const dueAt = dueTimeAfter(rail.callMs + claimMarginMs, time)
@@ -72,18 +74,18 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
   switch (railOrder.state) {
     case 'QUEUED': {
       if (!canBeSubmitted(context, railOrder, rail)) {
-        // The period in which the bank treats resubmissions as idempotent has ended, for example while the rail was
-        // paused or down.
+        // `idempotentForMs` has elapsed, for example while the rail was paused or down. Another submission might cause
+        // a second payment.
         const cause = 'it has waited too long to be submitted again'
         return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause, dueAt, asked: 0 })
       }
       const submittedAt = railOrder.submittedAt ?? timestamp(merchantWallTime(context))
       const attempts = railOrder.attempts + 1
-      // A submission does not reset the poll count `asked`, so that the poll interval grows over several submissions.
+      // The poll count `asked` is not reset, so that the poll interval also grows across several submissions.
       return transitionRailOrder(tx, context, railOrder, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
     }
     case 'SUBMITTING':
-      // The process that submitted the order has died or exceeded the call's timeout.
+      // The process that submitted the order has died, or the call has exceeded its timeout.
       return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause: 'no answer was recorded', dueAt })
     default:
       return updateRailOrder(tx, railOrder, { dueAt })
@@ -92,7 +94,7 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
 
 const maxClockSkewMs = 60_000
 
-/** An order can be submitted once, and submitted again within `idempotentForMs`, without a second payment. */
+/** The first submission is always safe. Within `idempotentForMs`, another submission causes no second payment. */
 export function canBeSubmitted(
   context: Pick<Context, 'wallClock' | 'aheadMs'>,
   { attempts, submittedAt, createdAt }: RailOrder,

@@ -14,7 +14,7 @@ export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: num
   return dueTimeAfter(delay, wallClock())
 }
 
-/** The maximum poll delay for each range of `asked` (the number of polls so far). */
+/** For each range of the poll count `asked`, the maximum delay before the next poll. */
 export const maxPollWaits: readonly {
   readonly minAsked: number
   readonly maxAsked: number

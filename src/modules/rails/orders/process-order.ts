@@ -37,13 +37,13 @@ async function callRail(
   const calls = {
     submit: () => rail.submit(order),
     find: () => rail.find(order),
-    // A rail without `cancel` is treated as if it responded that it is too late to cancel.
+    // If a rail does not support `cancel`, the service assumes that it is too late to cancel.
     cancel: () => rail.cancel?.(order) ?? 'TOO_LATE',
   }
   return calls[call]()
 }
 
-/** A `failure` means that the call to the rail threw or timed out, so the outcome is unknown. */
+/** `failure` means that the call threw or timed out, so the outcome is unknown. */
 async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<RailCallResult>((resolve) => {

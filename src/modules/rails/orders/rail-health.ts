@@ -19,7 +19,7 @@ export type RailHealth = {
 
 const answeredStates: readonly RailOrderState[] = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED']
 
-/** Measures a rail by those of the newest orders of all rails that it carried. */
+/** Considers only the newest orders of all rails, so that the cost is limited. */
 export async function measureRail({ db }: Service, rail: string): Promise<RailHealth> {
   const orders = (await newestRailOrders(db, { limit: maxMeasuredOrders })).filter((order) => order.rail === rail)
   const steps = orders.flatMap(({ merchantId, payoutId, history }) =>

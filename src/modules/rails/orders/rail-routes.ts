@@ -18,7 +18,7 @@ import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
 import { wildcard } from '../../rail-orders/select-rail.ts'
 import { openRailOrderCounts } from '../repository.ts'
 
-/** URL paths and the names of environment variables contain rail names. */
+/** A rail name must be valid in URL paths and in names of environment variables. */
 export const railNamePattern = /^[a-z][a-z0-9-]{0,31}$/
 
 const railNameInput = () =>

@@ -9,28 +9,26 @@ import { maxPollWaits, scheduleImmediatePolls } from './poll-schedule.ts'
 import { processOrder } from './process-order.ts'
 import { processUnreadReports } from './receive-reports.ts'
 
-/** The worker polls at this interval in addition to notifications of new events. */
 const pollIntervalMs = 1_000
 
-/** How long a shutdown waits for calls in flight. Orders whose call was cut off by the shutdown are polled later. */
+/** If the shutdown cuts off a call, the order is polled later. */
 const shutdownTimeoutMs = 3_000
 
-/** Limits how many orders are polled immediately when a rail recovers. */
 const maxImmediatePolls = 1_000
 
 /**
- * Orders with more submissions are not polled immediately when a rail recovers, because an order that always fails
- * would open the circuit breaker again.
+ * Orders with more than two submissions are not polled immediately when a rail recovers, because an order that always
+ * fails would open the circuit breaker again.
  */
 const maxAttemptsForImmediatePoll = 2
 
 /** If the machine's clock goes back by more than a second, stored due times may be too far in the future. */
 const clockToleranceMs = 1_000
 
-/** A margin on maximum due times, for calls in flight and clock skew between machines. */
+/** Maximum due times include this margin, for calls in flight and for clock skew between machines. */
 const postponedMarginMs = 60_000
 
-/** The interval of checks for orders that another machine's clock may have postponed. */
+/** The worker checks at this interval whether another machine's clock has postponed orders. */
 const postponedCheckIntervalMs = 600_000
 
 export type RailWorker = {
@@ -41,7 +39,7 @@ export type RailWorker = {
 type RailWorkerOptions = {
   readonly service: Service
   readonly rails: readonly Rail[]
-  /** Rails to which this process submits no payouts, in addition to rails that are paused in the database. */
+  /** The rails to which this process submits no payouts. Rails can also be paused in the database. */
   readonly paused: 'all' | readonly string[]
   readonly contextOf: (merchantId: string) => Promise<Context>
   readonly onError: (error: unknown) => void
@@ -73,7 +71,7 @@ export function startRailWorker({
   let clockDifference = Number.POSITIVE_INFINITY
   let postponedCheckedAt = clock()
 
-  /** Calls of `poll` during a running poll share one further poll. */
+  /** If a poll is running, all further calls of `poll` together cause one more poll. */
   function poll(): Promise<void> {
     if (polling) isPollRequested = true
     polling ??= pollUntilIdle().finally(() => {
@@ -133,14 +131,16 @@ export function startRailWorker({
       .then((isDone) => {
         inFlight.delete(orderId)
         running.delete(run)
-        // Polls again, because another order may be waiting for the free slot. After a failed call, the order is still
-        // due and waits for the next poll interval.
+        // Polls again, because another order may be waiting for a free slot. After an error, the worker waits for the
+        // next poll interval.
         if (isDone && !isStopped) pollSafely()
       })
     running.add(run)
   }
 
-  /** The first call returns true, because the clock may have gone back before the process started. */
+  /**
+   * The first call of `hasClockGoneBack` returns true, because the clock may have gone back before the process started.
+   */
   function hasClockGoneBack(): boolean {
     const before = clockDifference
     clockDifference = service.wallClock() - clock()
@@ -158,7 +158,7 @@ export function startRailWorker({
         after,
         limit: maxImmediatePolls,
       })
-      // More postponed orders may follow, so the next poll checks again.
+      // If the limit is reached, more orders may be postponed, so the next poll checks again.
       if (orders.length === maxImmediatePolls) clockDifference = Number.POSITIVE_INFINITY
       await pollOrdersNow(orders)
     }
@@ -204,7 +204,6 @@ function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolea
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
 }
 
-/** Alternates between two lists, so that neither starves the other. */
 function interleave<Item>(first: readonly Item[], second: readonly Item[]): Item[] {
   const length = Math.max(first.length, second.length)
   return Array.from({ length }).flatMap((_, i) => [first[i], second[i]].flatMap((item) => item ?? []))

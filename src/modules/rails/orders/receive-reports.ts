@@ -19,7 +19,7 @@ const unreadBatchSize = 20
 
 type ReportMessage = { readonly rail: string; readonly messageId: string; readonly body: string }
 
-/** `unknown` lists the order ids in the message that match no order of the rail. */
+/** `unknown` lists order ids that the rail does not have. */
 export type ReceiveReportsResult = { readonly received: number; readonly unknown: readonly string[] }
 
 /**
@@ -45,7 +45,7 @@ export async function receiveReports(
 }
 
 /**
- * Applies the bank messages that a process stored but did not apply before it died. A message that fails does not block
+ * If a process died after it had stored a bank message, applies the message. An error in one message does not block
  * later messages.
  *
  * @returns the order ids that match no order of the rail
@@ -68,7 +68,8 @@ export async function processUnreadReports(
       unknown.push(...applied.unknown)
     } catch (error) {
       onError(new Error(`bank report ${messageId} of the rail ${name} could not be applied`, { cause: error }))
-      // A message that only an earlier version could parse is marked as read; polls find the order's state anyway.
+      // If this version cannot parse the message, the message is marked as read. Polls read the order's state from the
+      // bank anyway.
       if (error instanceof DomainError && error.code === 'INVALID_INPUT')
         await markReportsRead(service, { name, messageId })
     }
@@ -76,7 +77,7 @@ export async function processUnreadReports(
   return unknown
 }
 
-/** If a bank message is unread after ten seconds, the process that stored it has died. */
+/** If a bank message is unread after ten seconds, the process that stored the message has died. */
 const unreadAfterMs = 10_000
 
 async function applyReports(

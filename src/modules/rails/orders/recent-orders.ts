@@ -9,10 +9,9 @@ export type RecentOrders = {
   readonly count: (...states: readonly RailOrderState[]) => number
 }
 
-/** Limits the cost of counting rail orders, even if the rails are busy. */
 export const maxRecentOrders = 1_000
 
-/** Counts the rail orders of all merchants in the last `forMs` milliseconds, at most the newest `maxRecentOrders`. */
+/** Counts at most the newest `maxRecentOrders` rail orders of all merchants in the last `forMs` milliseconds. */
 export async function countRecentOrders(
   { db, wallClock }: Service,
   { forMs }: { forMs: number },

@@ -11,7 +11,6 @@ import { noteOnRailOrder, transitionRailOrder, updateRailOrder } from '../../rai
 import { canBeSubmitted } from './claim-order.ts'
 import { nextPollAt } from './poll-schedule.ts'
 
-/** `failure` is the reason why the outcome of the call to the bank is unknown. */
 export type RailCallResult = BankReport | 'NOT_FOUND' | 'CANCELLED' | 'TOO_LATE' | { readonly failure: string }
 
 type RecordResponseArgs = {
@@ -22,8 +21,8 @@ type RecordResponseArgs = {
 }
 
 /**
- * A reported state and `CANCELLED` are always applied. All other results of a call are ignored if another process has
- * claimed the order since.
+ * Always applies a reported state and `CANCELLED`. Ignores all other results if another process has claimed the order
+ * after the call began.
  */
 export const recordResponse = defineInternalOperation(
   'recordResponse',
@@ -71,8 +70,8 @@ function scheduleRepeatedPoll(context: Context, { asked }: RailOrder) {
 }
 
 /**
- * An earlier submission may still be in transit, so the order is resubmitted with the same id while the bank guarantees
- * to pay each id only once. When that guarantee has ended, the order enters the attention queue.
+ * An earlier submission may still be in transit, so only a submission with the same order id is safe. If the bank no
+ * longer guarantees idempotent submissions, the order enters the attention queue.
  */
 function applyNotFound(
   tx: Tx,
@@ -84,7 +83,7 @@ function applyNotFound(
     railOrder.cancelAskedAt === null &&
     canBeSubmitted(context, railOrder, { idempotentForMs })
   ) {
-    // The order's due time is its creation time, so that the order keeps its place in the queue.
+    // The due time is the order's creation time, so that the order keeps its place in the queue.
     const dueAt = toDueTime(Date.parse(railOrder.createdAt) - context.aheadMs)
     return transitionRailOrder(tx, context, railOrder, { state: 'QUEUED', cause: 'the bank has no such order', dueAt })
   }
@@ -96,8 +95,7 @@ function applyNotFound(
 }
 
 async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
-  // A concurrent call may have cancelled the order, or the bank may have reported a rejection before it responded to
-  // the cancellation.
+  // Another call may have cancelled the order, or the bank may have reported a rejection in the meantime.
   if (railOrder.state === 'CANCELLED' || railOrder.state === 'REJECTED') return railOrder
   if (railOrder.state === 'ATTENTION') {
     return noteBankResponse(tx, context, {
@@ -117,7 +115,10 @@ async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder)
 type ApplyReportArgs = {
   readonly railOrder: RailOrder
   readonly report: BankReport
-  /** Whether the report is the response to a poll. Reports that the bank posts do not delay the next poll. */
+  /**
+   * True for the response to a poll, false for a report that the bank posted. A posted report does not delay the next
+   * poll.
+   */
   readonly isResponse: boolean
 }
 
@@ -138,7 +139,8 @@ export async function applyReport(tx: Tx, context: Context, args: ApplyReportArg
   const cause = effect.cause ?? report.code ?? null
   const { payoutId } = railOrder
   for (const [i, status] of settlements.entries()) {
-    // The bank's reason code belongs to the last settlement: a returned payout is first completed, without a code.
+    // A returned payout has two settlements, `COMPLETED` and `RETURNED`. The bank's reason code belongs only to the
+    // last settlement.
     const settlementCause = i === settlements.length - 1 ? (report.code ?? null) : null
     await settleInTransaction(tx, context, { payoutId, status, cause: settlementCause, reference })
   }
@@ -157,7 +159,7 @@ type BankNoteArgs = {
   readonly reference: string | null
 }
 
-/** The rail order's history notes repeated bank reports only once. */
+/** Repeated bank reports add only one entry to the rail order's history. */
 async function noteBankResponse(
   tx: Tx,
   context: Context,
@@ -170,7 +172,6 @@ async function noteBankResponse(
 
 type PollSchedule = Pick<RailOrder, 'asked' | 'dueAt'>
 
-/** Schedules the next poll at the time that the bank requested, or otherwise by the poll schedule. */
 function scheduleNextPoll(
   context: Context,
   railOrder: Pick<RailOrder, 'state' | 'asked'>,

@@ -17,9 +17,9 @@ type CamtEntry = CamtTransaction & { status: string | null; date: string | null;
 const maxDepth = 64
 
 /**
- * Reads camt.053 (ISO 20022) of any version and yields a line for each transaction of a booked entry. `EndToEndId` (or,
- * if it is missing, the bank's `AcctSvcrRef`) identifies the order. A debit is a payment; a credit with `RtrInf` and a
- * reversal are returned payments.
+ * Reads camt.053 (ISO 20022) of any version and yields a line for each transaction of a booked entry. The order id is
+ * `EndToEndId`, or the bank's `AcctSvcrRef` if `EndToEndId` is missing. A debit is a payment. A credit with `RtrInf` is
+ * a returned payment, and so is a reversal.
  *
  * Rejects document type declarations, to prevent entity expansion and external entities (XXE).
  *
@@ -47,7 +47,7 @@ function createStatementParser() {
   let text = ''
   const position = () => (entries === 0 ? `line ${parser.line}` : `entry ${entries}`)
   const localName = (name: string) => name.slice(name.indexOf(':') + 1)
-  /** The path of the current XML element within the entry, for example `NtryDtls/TxDtls/Amt`. */
+  /** For example `NtryDtls/TxDtls/Amt`. */
   const pathInEntry = () => path.slice(path.indexOf('Ntry') + 1).join('/')
 
   parser.on('error', ({ message }) => {
@@ -103,7 +103,7 @@ function emptyTransaction(): CamtTransaction {
 
 const transactionPath = 'NtryDtls/TxDtls'
 
-/** The XML paths of the amount in newer and in older versions of camt.053. */
+/** The paths in newer and in older versions of camt.053. */
 const amountPaths = [`${transactionPath}/Amt`, `${transactionPath}/AmtDtls/TxAmt/Amt`]
 
 function applyElementValue(
@@ -124,7 +124,7 @@ function applyElementValue(
   else if (elementPath === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
 }
 
-/** Pending and informational entries of a camt.053 statement yield no lines. */
+/** Skips pending and informational entries. */
 function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   if (entry.status !== null && entry.status !== 'BOOK') return []
   if (entry.details.length === 0) return [toStatementLine(entry, entry, place)]
@@ -138,9 +138,7 @@ function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   )
 }
 
-/**
- * If an entry has only one transaction, the transaction gets missing references, amounts and currencies from the entry.
- */
+/** If an entry has only one transaction, the entry's values replace the transaction's missing values. */
 function withEntryDefaults(detail: CamtTransaction, entry: CamtEntry): CamtTransaction {
   const hasNoAmount = detail.amount === null
   return {

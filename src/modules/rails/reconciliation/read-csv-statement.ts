@@ -12,7 +12,7 @@ type CsvColumn = (typeof columnNames)[number]
 const delimiters = [',', ';', '\t'] as const
 type CsvDelimiter = (typeof delimiters)[number]
 
-/** Limits the memory that an unclosed quote can use. Banks write records shorter than 64 KiB. */
+/** Limits the memory that an unclosed quote can use. */
 const maxRecordBytes = 64 * 1024
 
 /**
@@ -41,7 +41,6 @@ export async function* readCsvStatement(texts: AsyncIterable<string>): AsyncGene
   if (columns === null) throw unreadableStatement('line 1', 'must have a header')
 }
 
-/** Returns the CSV file's first line, and the whole text including the first line. */
 async function readHeader(texts: AsyncIterable<string>) {
   const rest = texts[Symbol.asyncIterator]()
   let start = ''
@@ -58,7 +57,6 @@ async function readHeader(texts: AsyncIterable<string>) {
   return { header: start.split('\n', 1)[0] as string, text: readWholeText() }
 }
 
-/** Returns a comma if no delimiter yields the required CSV columns. */
 function detectDelimiter(header: string): CsvDelimiter {
   const hasRequiredColumns = (delimiter: CsvDelimiter) => {
     const names = header.split(delimiter).map((name) => name.replaceAll('"', '').trim().toLowerCase())
@@ -152,7 +150,7 @@ async function* readRecords(texts: AsyncIterable<string>, delimiter: CsvDelimite
       return values
     },
   })
-  // An error in one stream ends both streams, and the loop below throws the error.
+  // After an error, `pipeline` destroys both streams, and the loop over `parser` throws the error.
   pipeline(Readable.from(stripCarriageReturns(texts)), parser, () => {})
   try {
     for await (const values of parser as AsyncIterable<string[]>) yield { line: lineNumbers.shift() ?? 0, values }

@@ -9,7 +9,7 @@ import { normalizeDecimal } from './statement-line.ts'
 
 const ReconcileInput = z.object({ rail: text(64), from: optional(instant()), to: optional(instant()) })
 
-/** Limits the list of findings of each kind. The counts of findings have no limit. */
+/** The list of findings of one kind has at most 1,000 entries. The count of findings has no limit. */
 const maxFindingsPerKind = 1_000
 
 const batchSize = 100
@@ -39,11 +39,10 @@ export type Reconciliation = {
 }
 
 /**
- * Each line of the bank's statement must match an order, and each order that was completed or returned in the period
- * from `from` (inclusive) to `to` (exclusive) must have a line. Changes of an order after `to` belong to a later
- * statement.
+ * Each line of the bank's statement must match an order. Each order that was completed or returned from `from`
+ * (inclusive) to `to` (exclusive) must have a line. A change of an order after `to` belongs to a later statement.
  *
- * @param lines are read once; all lines are held in memory
+ * @param lines all lines are held in memory
  * @throws DomainError INVALID_INPUT, also if a line cannot be parsed
  */
 export async function reconcile(
@@ -100,7 +99,7 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   const byKey = new Map<string, StatementLine[]>()
   for await (const line of lines) {
     const { id, reference, place } = line
-    // If a line's id is not a UUID, it is not one of our order ids, so the bank's reference is more reliable.
+    // An id that is not a UUID is not an order id, so the line is grouped by the bank's reference.
     const key = id !== null && isUuid(id) ? paymentKey(id) : paymentKey(reference ?? id ?? `\n${place}`)
     const group = byKey.get(key)
     if (group) group.push(line)
@@ -129,7 +128,7 @@ const statusByRailOrderState: { readonly [State in RailOrderState]: PayoutStatus
   REJECTED: 'FAILED',
   CANCELLED: 'FAILED',
   RETURNED: 'RETURNED',
-  // Entering the attention queue moves no money, so the order's earlier state counts.
+  // An order in the attention queue keeps its earlier state, because entering the queue moves no money.
   ATTENTION: null,
 }
 
@@ -154,7 +153,7 @@ const statusByReportState: { readonly [State in ReportState]: PayoutStatus } = {
   RETURNED: 'RETURNED',
 }
 
-/** If statement lines of one payment differ in state, the first of these states applies. */
+/** If the lines of a payment have different states, the first matching state in this list takes precedence. */
 const statesByFinality: readonly ReportState[] = ['RETURNED', 'COMPLETED', 'REJECTED', 'ACCEPTED']
 
 function findDifferences(order: ReconciliationOrder, theirs: readonly StatementLine[], to: string | null): Finding[] {

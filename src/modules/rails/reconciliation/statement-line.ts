@@ -4,7 +4,7 @@ import type { ReportState } from '../../rail-orders/rail-order.ts'
 
 export type StatementLine = {
   readonly place: string
-  /** The order's id, with or without hyphens, or any other string from the bank. */
+  /** The order id with or without hyphens, or another identifier that the bank uses. */
   readonly id: string | null
   readonly reference: string | null
   /** For example `1500.00`. */

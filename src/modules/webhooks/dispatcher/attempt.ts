@@ -42,7 +42,7 @@ export async function attemptDelivery(item: QueuedDelivery, options: AttemptOpti
     const request = buildRequest(message, { format: endpoint.format, signer, now: startedAt })
     result = await sender.send(endpoint.url, request, message)
   } catch (error) {
-    // An event that cannot be serialized fails like a delivery, so that it does not block all later events.
+    // If an event cannot be serialized, the delivery fails, so that the event does not block all later events.
     onError(error)
     result = unsentResult
   }

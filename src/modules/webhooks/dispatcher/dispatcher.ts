@@ -19,10 +19,7 @@ import type { Throttle } from './throttle.ts'
 
 const pollIntervalMs = 1_000
 
-/**
- * A shutdown waits at most three seconds for delivery attempts in flight. The next process repeats delivery attempts
- * whose outcome was not recorded.
- */
+/** If the outcome of an attempt was not recorded before the shutdown, the next process repeats the attempt. */
 const drainTimeoutMs = 3_000
 
 export type Dispatcher = {
@@ -50,7 +47,6 @@ type MerchantDispatch = {
 
 type ActiveEndpoint = Awaited<ReturnType<typeof activeEndpoints>>[number]
 
-/** A fair scheduler prevents slow receivers from delaying the webhooks of other merchants. */
 export function startDispatcher({
   service,
   sender,

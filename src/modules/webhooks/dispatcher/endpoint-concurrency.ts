@@ -6,16 +6,16 @@ import type { SendResult } from '../transport/send.ts'
 
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
-/** If the last delivery attempt took at least a second, the endpoint is unhealthy even if the attempt succeeded. */
+/** An endpoint is unhealthy if its last delivery attempt took longer. */
 const slowResponseMs = 1_000
 
-/** After 20 consecutive failures, a webhook endpoint gets one attempt at a time, followed by a pause. */
+/** After 20 consecutive failures, the endpoint gets one attempt at a time, with a pause after each attempt. */
 const failuresBeforePause = 20
 const failurePauseMs = 1_000
 
 /**
- * A `Retry-After` header pauses the endpoint for at most a minute, but its failed event for as long as the header
- * requests.
+ * A `Retry-After` header postpones the failed event's retry for the requested time, but pauses the endpoint for at most
+ * a minute.
  */
 const maxPauseMs = 60_000
 

@@ -24,8 +24,8 @@ const retryBatchSize = 16
 const farFutureMs = 2 ** 52
 
 /**
- * The first and the maximum delay after failed polls for events. Polls can fail for days, for example if the encryption
- * key of a signing secret is missing.
+ * The first and the maximum backoff after a failed poll. Polls can fail for days, for example if the encryption key of
+ * a signing secret is missing.
  */
 const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
 
@@ -37,12 +37,12 @@ const flushRetryMs = 1_000
  */
 const maxBuffered = 64
 
-/** The minimum interval between writes that store only the cursor, for endpoints that receive few events. */
+/** For endpoints that receive few events, the cursor is stored at most once per interval. */
 const cursorFlushIntervalMs = 5_000
 
 /**
- * As the time of the next retry, `immediately` means that the retry schedule must be read, and `never` that the
- * schedule is empty.
+ * Values of `nextRetryAt`. `immediately` means that the retry schedule must be read. `never` means that no retry is
+ * scheduled.
  */
 const [immediately, never] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
@@ -50,14 +50,13 @@ type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEve
 
 type PollState = { isRequested: boolean; isActive: boolean; failures: number; backoffUntil: number }
 
-/** If recording outcomes fails in a stopped worker, the state stays `failed` until another attempt ends. */
+/** In the state `failed`, the latest write of outcomes has failed. */
 type FlushState = 'idle' | 'flushing' | 'failed'
 
 /**
- * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the worker's queue
- * from the merchant's event feed and from due retries, and the scheduler starts delivery attempts. A flush records a
- * batch of outcomes and the cursor, and returns the objects with a pending delivery. The queue holds back later events
- * of objects with a pending delivery.
+ * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll reads events and due
+ * retries into the worker's queue, and the scheduler starts delivery attempts. A flush stores a batch of outcomes and
+ * the cursor in one transaction.
  */
 export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
@@ -75,7 +74,7 @@ type EndpointWorkerOptions = {
   readonly latest: () => number
   readonly feed: FeedCache
   readonly onReady: () => void
-  /** Must drain and replace the worker. */
+  /** `onChanged` must drain and replace the worker. */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
@@ -143,7 +142,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     try {
       next = await readDueDeliveries()
     } finally {
-      // During the read, a flush may have set an earlier time for the next retry.
+      // A flush may have set an earlier `nextRetryAt` during the read.
       nextRetryAt = Math.min(nextRetryAt, next)
     }
   }
@@ -176,8 +175,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     if ((isProbe && hasProbed) || buffer.attempted.length >= maxBuffered) return false
     const wasBlocked = queue.isBlocked()
     const item = queue.takeNext()
-    // If every queued event waits for an earlier event of its object, the feed may still have events of objects that
-    // are free.
+    // All queued events wait for earlier events of their objects. The feed may have events of other objects.
     if (queue.isBlocked() && !wasBlocked) poll()
     if (item === null) return false
     hasProbed = true
@@ -201,24 +199,20 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     flush()
   }
 
-  /**
-   * While the queue has events, the cursor is not stored separately, because recording their outcomes also stores the
-   * cursor.
-   */
+  /** If the queue has events, a later flush stores the cursor. */
   function storeCursor(): void {
     if (queue.openCount() > 0) return
     if (reader.cursor() === lastFlush.cursor) return
     if (isStopped || performance.now() - lastFlush.at >= cursorFlushIntervalMs) flush()
   }
 
-  /** Attempts that end before the flush starts are recorded in the same transaction. */
   function flush(): void {
     if (flushState === 'flushing') return
     flushState = 'flushing'
     setImmediate(flushNow)
   }
 
-  /** If recording outcomes fails, the worker retries, because an unrecorded delivery would be sent again. */
+  /** If a flush fails, the worker retries the flush, because an unrecorded delivery would be sent again. */
   async function flushNow(): Promise<void> {
     const cursor = { from: lastFlush.cursor, to: reader.cursor() }
     const report: AttemptReport = { endpointId: endpoint.id, ...buffer, cursor }
@@ -255,8 +249,8 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       failed.add(objectId)
       nextRetryAt = Math.min(nextRetryAt, Number(nextAttemptAt))
     }
-    // The retry schedule must be read again, because the flush may have made a waiting delivery due, and the queue has
-    // dropped retries.
+    // The retry schedule has changed, because the flush may have made a waiting delivery due, and the queue has dropped
+    // retries.
     if ([...pending].some((objectId) => !failed.has(objectId))) nextRetryAt = immediately
     poll()
     onReady()

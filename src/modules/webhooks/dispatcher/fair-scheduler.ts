@@ -2,8 +2,8 @@ import type { EndpointWorker } from './endpoint-worker.ts'
 import type { Throttle } from './throttle.ts'
 
 /**
- * The maximum number of delivery attempts in flight, per process and per merchant. In each pair, the second value
- * limits attempts to unhealthy endpoints.
+ * The maximum number of delivery attempts in flight, per process and per merchant. A lower limit applies to attempts to
+ * unhealthy endpoints.
  */
 const [maxInFlight, maxUnhealthyInFlight] = [64, 32]
 const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
@@ -17,7 +17,7 @@ export type MerchantScheduler = {
 export type FairScheduler = {
   readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
   readonly stop: () => void
-  /** Leaves the promises of delivery attempts in flight pending, so that their outcomes are not recorded. */
+  /** The outcomes of attempts in flight are not recorded, because their promises stay pending. */
   readonly abandonInFlight: () => void
 }
 
@@ -31,8 +31,8 @@ type ScheduledMerchant = {
 export function createFairScheduler(throttle: Throttle): FairScheduler {
   const ready = new Set<ScheduledMerchant>()
   /**
-   * Merchants that wait because the process has reached the limit for unhealthy endpoints, in the order of their
-   * waiting.
+   * Merchants whose attempt could not start because of the limit for unhealthy endpoints. The merchant that has waited
+   * longest is first.
    */
   const rejected = new Set<ScheduledMerchant>()
   let inFlight = 0
@@ -83,8 +83,7 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
   }
 
   /**
-   * Gives freed capacity to waiting merchants first, so that the merchant that freed the capacity does not use it
-   * again.
+   * Waiting merchants come first, so that the merchant whose attempt has ended does not take the free capacity again.
    */
   function wakeRejectedMerchants(): void {
     for (const merchant of rejected) {

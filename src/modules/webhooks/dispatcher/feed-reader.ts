@@ -11,12 +11,12 @@ import type { DeliveryQueue } from './queue.ts'
 import { maxOpen } from './queue.ts'
 import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
-/** The larger batch size applies while the endpoint receives fewer than one event in eight. */
+/** If fewer than one event in eight has a type that the endpoint receives, the larger batch size applies. */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
 /**
- * The maximum number of events between cursor and read position. If the process dies, the events after the cursor are
- * sent again.
+ * The maximum number of events between the cursor and the read position. If the process dies, these events are sent
+ * again.
  */
 const maxReadAhead = 1_000
 
@@ -31,8 +31,7 @@ type FeedBatchRequest = { readonly after: number; readonly limit: number; readon
 export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
 
 /**
- * Endpoint workers that poll simultaneously from the same position share one read of the events and of their objects.
- * The cache evicts a batch of events one event-loop iteration after its read.
+ * Endpoint workers that poll at the same time from the same position share one read of the events and of their objects.
  */
 export function createFeedCache(context: Context): FeedCache {
   const batches = new Map<string, Promise<FeedBatch>>()
@@ -77,8 +76,8 @@ export type FeedReader = {
   readonly isBehind: () => boolean
   readonly read: () => Promise<boolean>
   /**
-   * Each event up to the cursor was attempted, is stored as waiting, or has a type to which the endpoint does not
-   * subscribe.
+   * Every event up to the cursor either was attempted, is stored as waiting, or has a type that the endpoint does not
+   * receive.
    */
   readonly cursor: () => number
 }
@@ -119,7 +118,7 @@ export function createFeedReader({ context, endpoint, queue, feed, latest }: Fee
     const items: QueuedDelivery[] = []
     for (const message of messages) {
       const { sequence } = message
-      // Skips events with a pending delivery, because the worker reads them as retries.
+      // Skips events with a pending delivery, because the worker reads these events as retries.
       if (retried.has(sequence)) continue
       items.push({ sequence, objectId: message.object.id, message, attemptsInSchedule: 0, storedAttempts: null })
     }

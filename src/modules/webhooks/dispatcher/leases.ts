@@ -13,7 +13,7 @@ export type Leases = {
   readonly release: () => Promise<void>
 }
 
-/** SQLite needs no leases, because one process sends all webhooks, and the writer epoch fences an earlier process. */
+/** On SQLite, only one process sends webhooks. The writer epoch stops an earlier process, so leases are not needed. */
 export const noLeases: Leases = {
   acquire: async (merchantIds) => new Set(merchantIds),
   release: async () => {},
@@ -36,7 +36,8 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         held = new Set(renewed.map(({ merchantId }) => merchantId))
       }
       if (merchantIds.every((merchantId) => held.has(merchantId))) return held
-      // A lease that expires later than any correct clock could have set is ignored, because a wrong clock wrote it.
+      // A correct clock cannot set an expiry later than `to`. A lease with a later expiry comes from a wrong clock and
+      // is ignored.
       const [from, to] = [dueTimeAfter(0, time), dueTimeAfter(2 * leaseMs, time)]
       const leasedByOthers = new Set(
         (await allLeases(db, {})).flatMap((lease) =>

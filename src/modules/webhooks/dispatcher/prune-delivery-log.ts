@@ -48,10 +48,7 @@ export function startLogPruner({
   }
 }
 
-/**
- * Each call prunes one batch of one endpoint's delivery log. Pruning keeps pending deliveries unless the endpoint was
- * deleted.
- */
+/** Each call prunes one batch of one endpoint's delivery log, except pending deliveries of existing endpoints. */
 export function createLogPruner(service: Service): () => Promise<void> {
   const first = { merchantId: nilUuid, endpointId: nilUuid }
   let position = first

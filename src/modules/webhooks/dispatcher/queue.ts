@@ -1,31 +1,30 @@
-/** If the queue holds 256 open events, events that must wait for an earlier event of their object leave the queue. */
+/**
+ * If the queue has `maxOpen` open events, the queue defers events that wait for an earlier event of the same object.
+ */
 export const maxOpen = 256
 
 export type QueueEntry = { readonly sequence: number; readonly objectId: string }
 
 /**
- * The queue holds open events (read from the feed, not yet attempted) and due retries. The next attempt for an object
- * starts after the object's previous attempt is recorded. Later events of an object wait while an earlier event of the
- * object is pending. Events of one object never wait for events of another object.
+ * The queue holds open events (read from the feed, not yet attempted) and due retries. The deliveries of an object run
+ * one after the other, in the order of the object's events. Events of one object never wait for events of another
+ * object.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
-  /** The returned delivery counts as in flight. Returns `null` if no delivery can start. */
+  /** Returns `null` if no delivery can start. The returned delivery is in flight until `finish`. */
   readonly takeNext: () => Item | null
   readonly finish: (item: Item) => void
   /**
-   * `recorded` has the attempts and waiting events that a flush recorded; `pending` has those of their objects that
-   * have a pending delivery. Drops the queued retries of the recorded objects, because they must be read again.
+   * Must be called after a flush with the recorded events, and with the objects that have a pending delivery. Drops
+   * queued retries of the recorded objects, because these retries must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
-  /** `pending` must list all objects of `items` that have a pending delivery, and may list more objects. */
+  /** `pending` must contain every object of `items` that has a pending delivery. */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
-  /**
-   * `startReadingRetries` must be called before each read of due deliveries, because a flush during the read makes its
-   * result stale.
-   */
+  /** Must be called before each read of due deliveries. A flush during the read makes the flushed objects stale. */
   readonly startReadingRetries: () => void
   readonly isStale: (objectId: string) => boolean
-  /** The retry `item` must be the first pending delivery of its object, and the object must not be stale. */
+  /** `item` must be the first pending delivery of its object. The object must not be stale. */
   readonly addRetry: (item: Item) => void
   readonly hasRetry: (sequence: number) => boolean
   readonly retryCount: () => number
@@ -40,8 +39,7 @@ export function createDeliveryQueue<Item extends QueueEntry>(
   onDeferred: (items: readonly Item[]) => void,
 ): DeliveryQueue<Item> {
   /**
-   * Events that are neither attempted nor deferred, in order of sequence. The list of open events includes events in
-   * flight.
+   * Events that were neither attempted nor deferred, in the order of their sequences. Events in flight are included.
    */
   let open: Item[] = []
   let retries: Item[] = []
@@ -50,7 +48,10 @@ export function createDeliveryQueue<Item extends QueueEntry>(
   const inFlight = new Set<Item>()
   /** Counts the unrecorded attempts and deferrals of each object. */
   const busy = new Map<string, number>()
-  /** Objects with a pending delivery. Of the objects of open events, none is missing. */
+  /**
+   * Objects with a pending delivery. Every object of an open event must be in this set if the object has a pending
+   * delivery.
+   */
   const failing = new Set<string>()
   const changed = new Set<string>()
 

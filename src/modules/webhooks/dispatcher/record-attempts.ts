@@ -26,7 +26,7 @@ export type AttemptRecord = Pick<
 > & {
   readonly objectId: string
   readonly happenedAt: string
-  /** The stored number of attempts when the delivery was read as a retry; `null` for an event from the feed. */
+  /** For a retry, the number of attempts when the delivery was read; for an event from the feed, `null`. */
   readonly storedAttempts: number | null
   /** The number of earlier attempts in the current retry schedule. A replay restarts the retry schedule. */
   readonly attemptsInSchedule: number
@@ -41,8 +41,8 @@ export type AttemptReport = {
   readonly attempted: readonly AttemptRecord[]
   readonly waiting: readonly WaitingEvent[]
   /**
-   * The endpoint's cursor moves to `to` only if it is still at `from` (compare-and-set), because the merchant may have
-   * moved it.
+   * The endpoint's cursor moves to `to` only if the cursor is still at `from` (compare-and-set), because the merchant
+   * may have moved the cursor.
    */
   readonly cursor: { readonly from: number; readonly to: number }
   readonly isGone: boolean
@@ -54,12 +54,11 @@ export type RecordedAttempts = {
   readonly pending: readonly string[]
 }
 
-/** An endpoint is disabled after 20 consecutive failures over at least five days. A disabled endpoint is probed. */
+/** An endpoint is disabled only if both `maxFailures` and `maxFailingMs` are reached. */
 const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
 
-/** Returns `null` if the endpoint was deleted. */
 export const recordAttempts = defineInternalOperation(
   'recordAttempts',
   async (context: Context, report: AttemptReport): Promise<RecordedAttempts | null> => {
@@ -90,7 +89,7 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
   const stored = sequences.length === 0 ? [] : await deliveriesBySequence(tx, { merchantId, endpointId, sequences })
   const rowsBySequence = new Map(stored.map((row) => [row.sequence, row]))
   await allOrFirstError([
-    // If the merchant moved the cursor, waiting events are not stored: events after the new cursor are read again, and
+    // If the merchant moved the cursor, waiting events are not stored. Events after the new cursor are read again, and
     // events before the new cursor must not be sent.
     ...(isMoved ? [] : waiting.map((event) => storeWaitingDelivery(tx, { ...key, ...event }))),
     ...attempted.flatMap((record) => {
@@ -108,8 +107,8 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
 type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
- * The attempt is only logged if the delivery was changed during the attempt, by the merchant or by a process that took
- * over the lease.
+ * If the merchant or another process has changed the delivery during the attempt, the attempt is logged but does not
+ * change the delivery's state.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
   const { outcome, nextAttemptAt, storedAttempts } = attempted
@@ -117,11 +116,11 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
   const isUnchanged = storedAttempts === null ? !isMoved && !isPending : isPendingUnchanged(row, attempted)
   const attempts = (row?.attempts ?? 0) + 1
   if (isUnchanged) {
-    // A finished delivery that is sent again starts a new retry schedule.
+    // A replay of a finished delivery starts a new retry schedule.
     const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
     return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
   }
-  // If the delivery has no row, the merchant moved the cursor: the event is either read again or must not be sent.
+  // A missing row means that the merchant moved the cursor. The event is then either read again or must not be sent.
   const status =
     row?.status ?? ({ delivered: 'delivered', pending: 'exhausted', exhausted: 'exhausted' } as const)[outcome]
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
@@ -138,7 +137,6 @@ function isPendingUnchanged(
   )
 }
 
-/** Makes the next waiting delivery of each object due. Returns the objects that have pending deliveries. */
 async function releaseObjects(
   tx: Tx,
   context: Context,

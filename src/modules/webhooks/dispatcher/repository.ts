@@ -19,7 +19,7 @@ import type { NewRowOf } from '../../../database/tables.ts'
 
 type EndpointRef = { merchantId: string; endpointId: string }
 
-/** The query omits long columns of endpoints, because it runs every second. */
+/** The query omits long columns of endpoints, because the query runs every second. */
 export const activeEndpoints = query(() =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -39,7 +39,7 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .where('due.endpointId', '=', p.endpointId)
     .where('due.status', '=', sql.lit('pending'))
     .where('due.nextAttemptAt', '<=', p.now)
-    // The delivery of an object's later event can also be due, if the merchant replayed that event.
+    // If the merchant replayed a later event of the same object, two deliveries of the object can be due.
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -108,7 +108,6 @@ export const storeDelivery = statement((p: Params<NewDeliveryRow>) =>
     ),
 )
 
-/** A waiting delivery has no due time, because it waits for an earlier delivery of its object. */
 export const storeWaitingDelivery = statement(
   (p: Params<Pick<NewDeliveryRow, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
     insertInto('webhookDeliveries')
@@ -162,7 +161,10 @@ export const allLeases = query(() => acrossMerchants(selectFrom('webhookLeases')
 
 type LeaseRow = { merchantId: string; holder: string; until: DueTime }
 
-/** Acquires a lease that is free, is held by `holder`, or expires before `from` or after `to`. */
+/**
+ * Acquires a lease that is free, belongs to `holder`, has expired (before `from`), or has an impossible expiry (after
+ * `to`).
+ */
 export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; to: DueTime }>) =>
   insertInto('webhookLeases')
     .values(pickParams(p, ['merchantId', 'holder', 'until']))
@@ -187,7 +189,6 @@ export const renewLeases = statement((p: Params<{ holder: string; until: DueTime
   ),
 )
 
-/** The endpoint of a delivery log may have been deleted. */
 export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   acrossMerchants(
     selectFrom('webhookDeliveries')

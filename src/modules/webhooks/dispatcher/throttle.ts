@@ -6,8 +6,8 @@ import { performance } from 'node:perf_hooks'
 const [minRate, maxRate] = [20, 5_000]
 
 /**
- * The rate of attempts shrinks if the machine is idle for less than 40 % of the time, or the event loop for less than
- * 20 %. Even a full load of payouts leaves up to a third of two processors idle.
+ * If the machine is idle for less than 40 % of the time, or the event loop for less than 20 %, the rate of attempts
+ * decreases.
  */
 const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 
@@ -28,8 +28,8 @@ type Processor = Pick<CpuInfo, 'times'>
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
- * The throttle is a token bucket with an adaptive rate. Delivery attempts yield to all other work on this machine, as a
- * background transfer yields bandwidth (LEDBAT, RFC 6817).
+ * The throttle is a token bucket with an adaptive rate. Webhooks are background work, so the rate decreases if other
+ * work needs the processors (compare LEDBAT, RFC 6817).
  *
  * @param measureIdle returns the idle shares since its last call
  * @param now monotonic time in milliseconds
@@ -76,7 +76,7 @@ export function createIdleMeter(readProcessors: () => readonly Processor[] = cpu
     loop = performance.eventLoopUtilization()
     const totalMs = machine.totalMs - machineBefore.totalMs
     const { utilization } = performance.eventLoopUtilization(loop, loopBefore)
-    // Some systems do not report processor times.
+    // If the system does not report processor times, the machine counts as idle.
     return { machine: totalMs > 0 ? (machine.idleMs - machineBefore.idleMs) / totalMs : 1, loop: 1 - utilization }
   }
 }

@@ -13,7 +13,7 @@ import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields } from './webhook-endpoint.ts'
 
-/** The maximum number of webhook endpoints per merchant (ruling 70). */
+/** Ruling 70. */
 const maxEndpoints = 50
 
 const CreateWebhookEndpointInput = z.object({
@@ -25,8 +25,8 @@ const CreateWebhookEndpointInput = z.object({
  * The same URL may be registered twice.
  *
  * @param input if `types` is absent, all events are sent; if `asymmetric` is true, requests are also signed with an
- * ed25519 key
- * @returns the endpoint with its secret, which the service never shows again
+ *   ed25519 key
+ * @returns the endpoint with its secret; no later response contains the secret
  */
 export const createWebhookEndpoint = defineOperation(
   {

@@ -9,8 +9,8 @@ import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
 /**
- * An endpoint that is disabled by request is not probed. Records no event, because the caller knows of the change. An
- * endpoint that was already disabled gets the reason `by_request`.
+ * An endpoint that was disabled by request is never probed. If the endpoint was already disabled, the reason changes to
+ * `by_request`.
  */
 export const disableWebhookEndpoint = defineOperation(
   {

@@ -27,11 +27,10 @@ const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
 
 /**
  * Moves the endpoint's cursor even if the endpoint is already enabled. Scheduled retries run immediately, except that
- * `from: 'now'` drops them.
- *
- * Fails with INVALID_INPUT if `after` is above the sequence of the latest event.
+ * `from: 'now'` drops scheduled retries.
  *
  * @param input has at most one of `from` (by default `resume`) and `after` (the sequence of an event, or 0)
+ * @throws DomainError INVALID_INPUT, also if `after` is above the sequence of the latest event
  */
 export const enableWebhookEndpoint = defineOperation(
   {

@@ -23,7 +23,7 @@ export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsym
   }
 }
 
-/** The previous secrets and keys expire at `until`, or earlier if they already had an earlier expiry. */
+/** Previous secrets and keys expire at `until`, unless they expire earlier. */
 export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,
@@ -41,7 +41,7 @@ export function rotateSigningKeys(
 }
 
 /**
- * Returns the shared secrets (`whsec_…`), then the private keys (`whsk_…`), both newest first.
+ * Returns all shared secrets (`whsec_…`), followed by all private keys (`whsk_…`). Each group is sorted newest first.
  *
  * @throws DomainError NOT_CONFIGURED if the encryption key of a secret is missing
  */
@@ -52,8 +52,8 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * A request that repeats its idempotency key gets the secret again, because the stored result contains the encrypted
- * secret (ruling 71).
+ * If a request repeats an idempotency key, the response contains the secret again, because the stored result contains
+ * the encrypted secret (ruling 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
   const [newest] = endpoint.secrets
@@ -66,14 +66,12 @@ function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
   return ({ until }) => until === null || until > at
 }
 
-/**
- * Binds an encrypted secret to its endpoint: an attacker who copies it to another row cannot have it decrypted there.
- */
+/** The encryption includes this context, so an encrypted secret cannot be decrypted in another endpoint's row. */
 function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
 
-/** Requests for public keys need no API key, so the cache limits their cost. */
+/** The public keys are readable without authentication, so the cache protects the database. */
 const cacheMs = 10_000
 
 type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readonly string[]> }
@@ -81,8 +79,8 @@ type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readon
 const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
 /**
- * Returns the valid public keys (`whpk_…`) of all endpoints, for `v1a` signatures. The public keys are sorted, so that
- * their order does not reveal which merchant owns a key.
+ * Returns the valid public keys (`whpk_…`) of all endpoints. The keys are sorted, so that their order does not reveal
+ * the owner of a key.
  */
 export function publicKeys(service: Service): Promise<readonly string[]> {
   const cached = cachedKeys.get(service.db)

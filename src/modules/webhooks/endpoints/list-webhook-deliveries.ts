@@ -178,7 +178,7 @@ async function sliceDeliveryLog(
   return readSlice(list, { first, after, last, before })
 }
 
-/** The range of sequences contains all events of a period, and possibly events outside the period. */
+/** The returned range of sequences contains all events of the period. The range can also contain other events. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,

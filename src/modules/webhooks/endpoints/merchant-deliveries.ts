@@ -26,7 +26,6 @@ const MerchantDeliveriesInput = z.object({
   after,
 })
 
-/** The list of deliveries cannot be paged backwards. */
 export const merchantDeliveries = { slice: sliceMerchantDeliveries }
 
 async function sliceMerchantDeliveries(
@@ -66,7 +65,8 @@ function compareRows(a: Position, b: Position): number {
 }
 
 /**
- * Returns the event sequence below which the endpoint's deliveries follow the last delivery of the previous page.
+ * Deliveries of the same event are sorted by endpoint id, highest first. If `id` is lower than `endpointId`, the
+ * delivery of the event `sequence` is on the next page.
  */
 function belowPosition({ sequence, endpointId }: Position, id: string): number {
   return id < endpointId ? sequence + 1 : sequence

@@ -9,7 +9,6 @@ type RecentDeliveries = {
 
 const recent = { endpoints: 10, deliveries: 50 }
 
-/** Counts the newest deliveries to the newest enabled endpoints of all merchants. */
 export async function countRecentDeliveries({ db }: Service): Promise<RecentDeliveries> {
   const counts = await recentDeliveryCounts(db, recent)
   const sum = (name: keyof RecentDeliveries) => counts.reduce((all, row) => all + Number(row[name] ?? 0), 0)

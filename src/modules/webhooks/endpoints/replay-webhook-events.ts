@@ -27,14 +27,14 @@ const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
 type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
 
 /**
- * Sends events again, regardless of the outcome of earlier deliveries: either one event, or all events of the
- * endpoint's types after a sequence or since a time. Earlier delivery attempts stay in the log.
+ * Sends events again, even if the events were delivered: one event, or all events of the endpoint's types after a
+ * sequence or since a time.
  *
  * Errors have this precedence: RESOURCE_NOT_FOUND (endpoint), WEBHOOK_DISABLED, RESOURCE_NOT_FOUND (event),
  * INVALID_INPUT (an event type that the endpoint's format does not have, or a sequence above the latest event).
  *
- * @param input has exactly one of `eventId`, `after` and `since`. A replay since a time can begin with events up to a
- *   minute earlier, because the clocks of processes can differ by a minute
+ * @param input has exactly one of `eventId`, `after` and `since`. The clocks of processes can differ, so a replay since
+ *   a time can include events from up to a minute earlier
  */
 export const replayWebhookEvents = defineOperation(
   {

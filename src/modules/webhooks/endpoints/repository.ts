@@ -86,7 +86,7 @@ type RequeuedDelivery = Pick<
   'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
 >
 
-/** Schedules a delivery regardless of its status, and restarts the delivery's retry schedule. */
+/** Schedules a delivery in any status, and restarts the delivery's retry schedule. */
 export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
   insertInto('webhookDeliveries')
     .values({
@@ -177,7 +177,6 @@ function filterDeliveries(
   return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
 }
 
-/** Returns each delivery's attempts oldest first. */
 export const attemptsOfDeliveries = query(
   (p: Params<DeliveriesKey & { sequences: readonly number[]; limitEach: number }>) =>
     selectFrom('webhookAttempts as attempts')

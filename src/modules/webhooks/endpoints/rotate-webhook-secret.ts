@@ -20,11 +20,11 @@ const RotateWebhookSecretInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * An endpoint with a key pair also gets a new key pair. For `overlapHours`, webhook requests are also signed with the
- * unexpired previous secrets and keys.
+ * An endpoint with a key pair also gets a new key pair. During `overlapHours`, requests are also signed with the
+ * previous secrets and keys.
  *
  * @param input `overlapHours` is from 0 to 168 (a week), by default 24
- * @returns the endpoint with the new secret, which the service never shows again
+ * @returns the endpoint with the new secret; no later response contains the secret
  */
 export const rotateWebhookSecret = defineOperation(
   {

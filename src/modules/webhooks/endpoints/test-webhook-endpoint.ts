@@ -8,7 +8,7 @@ import { lockWebhookEndpoint, requireEnabled } from './get-webhook-endpoint.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint, WebhookEndpointIdInput } from './webhook-endpoint.ts'
 
-/** Only the tested endpoint receives the event `webhook.test`, regardless of the event types to which it subscribes. */
+/** Only the tested endpoint receives the event `webhook.test`, even if the endpoint does not subscribe to that type. */
 export const testWebhookEndpoint = defineOperation(
   {
     name: 'testWebhookEndpoint',

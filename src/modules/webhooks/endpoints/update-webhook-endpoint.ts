@@ -16,7 +16,9 @@ const UpdateWebhookEndpointInput = z.object({
   ...z.object(endpointFields).partial().shape,
 })
 
-/** Scheduled retries use the endpoint's new URL and format. New event types apply to events that were not sent yet. */
+/**
+ * Scheduled retries use the endpoint's new URL and format. New event types apply to all events that were not sent yet.
+ */
 export const updateWebhookEndpoint = defineOperation(
   {
     name: 'updateWebhookEndpoint',

@@ -21,7 +21,7 @@ export type StoredWebhookEndpoint = RowOf<'webhookEndpoints'>
 
 export type WebhookEndpoint = Omit<StoredWebhookEndpoint, 'secrets' | 'signingKeys'>
 
-/** The API returns a secret only in the response that creates it. */
+/** Only the response to the creation or rotation of a secret contains the secret. */
 export type KeyedWebhookEndpoint = WebhookEndpoint & { readonly secret: string }
 
 export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: StoredWebhookEndpoint): WebhookEndpoint {
@@ -29,7 +29,7 @@ export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: S
 }
 
 export const endpointFields = {
-  // `findUrlFieldErrors` validates the rest of the URL, including its length.
+  // `findUrlFieldErrors` validates everything else about the URL.
   url: z
     .string()
     .transform((url, context) => url.trim() || rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')),
@@ -40,7 +40,7 @@ export const endpointFields = {
 
 export const WebhookEndpointIdInput = z.object({ webhookId: lookupId() })
 
-/** The sequence 0 means the position before the first event. */
+/** The sequence 0 is the position before the first event. */
 export const eventSequence = () => z.int().min(0)
 
 export const endpointDescriptions = {

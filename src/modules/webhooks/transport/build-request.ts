@@ -28,7 +28,7 @@ export type BuildRequestOptions = {
 
 /**
  * Uses the headers of Standard Webhooks 1.0.0. The signed time is the time of the attempt, because receivers reject
- * signatures older than five minutes, and the tenth attempt is days after the event.
+ * signatures older than five minutes.
  */
 export function buildRequest(event: EventMessage, { format, signer, now }: BuildRequestOptions): WebhookRequest {
   const body = bodyBuilders[format](event, { signer, now })
@@ -61,8 +61,8 @@ function buildEnvelope(event: EventMessage, hasData: boolean): string {
 /**
  * In the original provider's format, the body contains a signature. To verify the signature, receivers parse the body,
  * remove the signature, and stringify the rest. The service also parses and stringifies `data`, so that key order,
- * escapes and numbers are the same. The body's signature uses the newest secret. The HMAC key is the secret's string
- * including `whsec_`, because receivers pass that string to createHmac.
+ * escapes and numbers are the same. The HMAC key is the text of the newest secret including `whsec_`, because receivers
+ * pass that text to createHmac.
  */
 function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {
   const { id, type } = event

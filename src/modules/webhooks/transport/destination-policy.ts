@@ -6,7 +6,7 @@ import type { Mode, Service } from '../../../operations/context.ts'
 import { isPublicUnicast } from './public-address.ts'
 
 export type Allowlist = {
-  /** Whether the allowlist contains a host (as written in a URL) by name, regardless of the host's addresses. */
+  /** Returns whether the allowlist contains the host name. Does not resolve the host name. */
   readonly coversHost: (host: string, port: number) => boolean
   readonly coversAddress: (address: string) => boolean
 }
@@ -14,7 +14,7 @@ export type Allowlist = {
 export const allowlistFormat =
   'networks (10.0.0.0/8), addresses and hosts (hooks.internal, hooks.internal:8080), separated by commas'
 
-/** `null` if an entry of WEBHOOK_ALLOW is invalid. */
+/** Returns `null` if an entry of WEBHOOK_ALLOW is invalid. */
 export function parseAllowlist(text: string): string[] | null {
   const entries = text.split(',').map((each) => parseEntry(each.trim()))
   return entries.every((entry) => entry !== null) ? entries : null
@@ -43,7 +43,6 @@ function normalizeHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** The input schema already reports an absent URL and a URL that is not a string. */
 export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
   if (typeof url !== 'string' || !hasValue(url)) return []
   const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
@@ -57,8 +56,8 @@ const allowedUrlPrefixes: Record<Mode, readonly string[]> = { sandbox: ['https:/
 const maxUrlLength = 2_048
 
 /**
- * Checks that the URL's host is public or allowed, and that live mode uses https. Returns `null`, or an error message
- * that follows the field's name. Does not resolve host names, because each connection checks the addresses.
+ * Returns `null`, or an error message without the name of the field. Host names are not resolved here, because each
+ * connection checks the resolved addresses.
  */
 export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`

@@ -9,7 +9,7 @@ const [serverTimeoutMs, tries] = [2_000, 2]
  * Queries name servers directly. The system's lookup uses a pool of four threads per process, so a few unresponsive
  * name servers would block all deliveries.
  *
- * @param servers name servers to use instead of the system's
+ * @param servers name servers to use instead of the system's name servers
  */
 export function createDnsLookup(servers?: readonly string[]): LookupFunction {
   const resolver = new Resolver({ timeout: serverTimeoutMs, tries })

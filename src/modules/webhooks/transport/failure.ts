@@ -11,7 +11,7 @@ const failureKinds = [
 ] as const
 export type FailureKind = (typeof failureKinds)[number]
 
-/** Merchants see `message`, so `message` must reveal nothing about the internal network. */
+/** Merchants can read `message`, so `message` must reveal nothing about the internal network. */
 export type DeliveryFailure = { readonly kind: FailureKind; readonly message: string }
 
 /** Node.js callbacks require an `Error`. */

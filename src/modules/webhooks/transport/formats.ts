@@ -8,9 +8,8 @@ export const webhookFormats = defineEnum({
 export type WebhookFormat = (typeof webhookFormats)[number]
 
 /**
- * Receivers of the original provider's webhooks branch on `event_type`, and their behavior for an unknown type is
- * undefined. The service does not send event types that the original provider lacks (for example `payout.returned`).
- * `webhook.test` is the exception, for testing whether a receiver verifies signatures (ruling 61).
+ * The original provider's webhooks have only these event types, and receivers may fail on another type. Therefore the
+ * service does not send other types in this format. The only exception is `webhook.test` (ruling 61).
  */
 const providerEventTypes: readonly string[] = [
   'payout.initiated',

@@ -23,7 +23,7 @@ export type HttpTimeouts = { readonly connectMs: number; readonly wholeMs: numbe
 export type AgentPair = { readonly http: HttpAgent; readonly https: HttpsAgent }
 
 type HttpClientOptions = {
-  /** `fresh` opens a new connection for each request, for the retry after a stale connection. */
+  /** The `fresh` agents open a new connection for each request. */
   readonly agents: { readonly keepAlive: AgentPair; readonly fresh: AgentPair }
   readonly limits: HttpTimeouts
   readonly maxKeptBytes: number
@@ -43,8 +43,8 @@ export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOpt
     send: async (url, outgoing) => {
       const startedAt = performance.now()
       const result = await attemptRequest(url, outgoing, { agents: keepAlive, limits, maxKeptBytes })
-      // If the server had already closed a reused connection, the request is retried, because the endpoint has not
-      // failed.
+      // The server had already closed the reused connection. A closed connection is no failure of the endpoint, so the
+      // request is sent again on a new connection.
       if (result !== staleConnection) return result
       const wholeMs = limits.wholeMs - Math.round(performance.now() - startedAt)
       return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes })
@@ -63,16 +63,15 @@ type TrustedHttpClientOptions = {
   readonly ca?: string
 }
 
-/** The client closes idle connections first, because most servers have a longer keep-alive timeout. */
+/** Most servers have a longer keep-alive timeout, so the client closes idle connections before the server does. */
 const idleTimeoutMs = 4_000
 
 /**
- * The trusted HTTP client may connect to any address, because the operator configures its URLs. URLs that merchants
- * choose must use `createSender`, which guards against SSRF.
+ * The trusted HTTP client may connect to any address, so use this client only for URLs that the operator configures.
+ * For URLs of merchants, use `createSender`, which guards against SSRF.
  */
 export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
-  // Sets `rejectUnauthorized` explicitly, so that neither the environment nor a caller can turn certificate
-  // verification off.
+  // Neither an environment variable nor a caller can turn certificate verification off.
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) }
   const createAgentPair = (keepAlive: boolean): AgentPair => {
     const options = { keepAlive, ...(keepAlive && { timeout: idleTimeoutMs, scheduling: 'lifo' as const }) }
@@ -127,7 +126,6 @@ function attemptRequest(
         onError: (error) => finish(toDeliveryFailure(error, 'connected')),
       })
     })
-    // Node.js does not manage an upgraded socket, so it must be destroyed here.
     request.on('upgrade', (_, socket) => {
       socket.destroy()
       fail({ kind: 'protocol', message: 'The response switches protocols, which the request did not ask for.' })

@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { createNetworkMatcher } from '../../../core/net/ip-networks.ts'
 
 /**
- * IANA's IPv4 Special-Purpose Address Registry, multicast and reserved networks, and the address of Azure's platform
- * services.
+ * The networks in IANA's IPv4 Special-Purpose Address Registry, multicast and reserved networks, and the address of
+ * Azure's platform services.
  */
 const specialIpv4Networks = [
   '0.0.0.0/8',
@@ -27,10 +27,9 @@ const specialIpv4Networks = [
 ]
 
 /**
- * The first three networks are everything outside 2000::/3, the only allocated unicast space. The space outside
- * 2000::/3 includes all IPv4-mapped, IPv4-compatible and translated addresses (64:ff9b::/96, 64:ff9b:1::/48),
- * regardless of the embedded IPv4 address. The networks inside 2000::/3 are Teredo and its neighbors, documentation,
- * AS112, 6to4 and the former 6bone.
+ * The first three networks cover everything outside 2000::/3, which is the only allocated unicast space. These three
+ * networks include all IPv4-mapped, IPv4-compatible and translated addresses (64:ff9b::/96, 64:ff9b:1::/48). The other
+ * networks are Teredo, documentation, AS112, 6to4 and the former 6bone.
  */
 const specialIpv6Networks = [
   '::/3',

@@ -17,7 +17,7 @@ export const attemptDelaysMs: readonly number[] = [
   24 * hour,
 ]
 
-/** Deliveries that failed together must not retry together. */
+/** Jitter spreads the retries of deliveries that failed at the same time. */
 const jitterFactor = 0.2
 
 const maxRetryAfterMs = 24 * hour
@@ -30,8 +30,8 @@ export type NextAttemptInput = {
 }
 
 /**
- * Returns `null` after the last delivery attempt. `Retry-After` can only postpone an attempt, so that a receiver that
- * always requests one second does not exhaust its attempts within seconds.
+ * Returns `null` after the last delivery attempt. `Retry-After` can postpone an attempt but not advance it, otherwise a
+ * receiver that requests short delays would use up all attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]

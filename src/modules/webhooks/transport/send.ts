@@ -20,7 +20,6 @@ export type SendResult = {
 }
 
 export type Sender = {
-  /** Only wrappers that record spans and metrics read `event`. */
   readonly send: (url: string, request: WebhookRequest, event?: EventMessage) => Promise<SendResult>
   readonly close: () => void
 }
@@ -48,8 +47,7 @@ export function createSender({
 }: SenderOptions): Sender {
   const allowlist = createAllowlist(allowlistEntries, mode)
   const guard = { allowlist, lookUp }
-  // Sets `rejectUnauthorized` explicitly, so that neither the environment nor a caller can turn certificate
-  // verification off.
+  // Neither an environment variable nor a caller can turn certificate verification off.
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) }
   const targetOf = createTargetCache({ mode, allowlist })
   const agents = {
@@ -93,7 +91,8 @@ function toSendOutcome(result: HttpResult): Omit<SendResult, 'durationMs'> {
 }
 
 /**
- * Replaces invalid UTF-8. Drops an incomplete last character, and NUL characters, because PostgreSQL cannot store NUL.
+ * Replaces invalid UTF-8. Drops an incomplete last character. Drops NUL characters, because PostgreSQL cannot store
+ * NUL.
  */
 function decodeBody(beginning: Buffer): string {
   return new StringDecoder('utf8').write(beginning).replaceAll('\0', '')

@@ -14,15 +14,15 @@ import { isPublicUnicast } from './public-address.ts'
 
 export type SsrfGuard = {
   readonly allowlist: Allowlist
-  /** Resolves host names, except `localhost` and names on the allowlist. */
+  /** Resolves all host names except `localhost` and the names on the allowlist. */
   readonly lookUp: LookupFunction
 }
 
 export const maxIdleSockets = 128
 
 /**
- * Each new connection checks the IP address in the URL, or every address to which the URL's host name resolves. The
- * socket connects only to a checked address, so DNS rebinding has no effect.
+ * Each new connection checks every IP address of the URL's host. The socket connects only to a checked address, so DNS
+ * rebinding has no effect.
  */
 export function createGuardedAgents(guard: SsrfGuard, options: AgentOptions): AgentPair {
   return { http: guardAgent(new HttpAgent(options), guard), https: guardAgent(new HttpsAgent(options), guard) }

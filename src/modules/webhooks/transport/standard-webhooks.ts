@@ -18,8 +18,8 @@ const publicPrefix = 'whpk_'
 const keyBytes = 32
 
 /**
- * The signer's secrets and keys are sorted newest first. During a rotation, requests are also signed with the previous
- * secrets and keys. The signer holds secrets as key objects, because signing with raw bytes takes four times as long.
+ * All secrets and keys are sorted newest first. During a rotation, requests are also signed with the previous secrets
+ * and keys. Secrets are key objects, because signing with raw bytes takes four times as long.
  */
 export type Signer = {
   readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
@@ -57,8 +57,8 @@ function parsePrivateKey(text: string): KeyObject {
   const d = both.subarray(0, keyBytes).toString('base64url')
   const x = both.subarray(keyBytes).toString('base64url')
   const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' })
-  // Node.js also accepts a private key whose public half belongs to another key, but receivers could not verify its
-  // signatures.
+  // Node.js does not check whether the two halves of a private key match. Receivers could not verify signatures of a
+  // key with wrong halves.
   if (createPublicKey(key).export({ format: 'jwk' }).x !== x)
     throw new Error(`The halves of a ${privatePrefix} key differ`)
   return key
@@ -111,7 +111,8 @@ export function verifySignature(
 ): string | null {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': header } = headers
   if (typeof id !== 'string' || typeof time !== 'string' || typeof header !== 'string') return null
-  // The sender of a request chooses `webhook-id`, so its characters are restricted before it is stored and logged.
+  // The request's sender chooses `webhook-id`. The characters of `webhook-id` are restricted, because the id is stored
+  // and logged.
   if (!/^[\x21-\x7e]{1,255}$/.test(id) || !/^\d{1,12}$/.test(time)) return null
   if (Math.abs(now / 1000 - Number(time)) > toleranceSeconds) return null
   const expected = signWithSharedSecrets(Buffer.from(`${id}.${time}.${body}`), signer).map((each) => Buffer.from(each))
