@@ -9,7 +9,7 @@ import { createDemoInstallation } from '../support/process.ts'
 const root = resolve(import.meta.dirname, '../..')
 
 test.each(['1', '2'])(
-  'a service with WORKERS=%s and a closed output pipe serves requests and ends on SIGTERM',
+  'a service with WORKERS=%s whose standard output is a closed pipe serves requests, and exits on SIGTERM',
   async (WORKERS) => {
     const place = await createDemoInstallation()
     const port = await freePort()

@@ -165,7 +165,7 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayoutCount })
   })
 
-  test('rejects a database whose mode differs from MODE, and so do the commands', async () => {
+  test('rejects a database whose mode differs from MODE, and the operator commands reject that database too', async () => {
     const place = await createLiveInstallation()
     await cli(place, 'merchant', 'create', 'Acme')
     const forgotten = { ...place, env: { ...place.env, MODE: 'sandbox' } }
@@ -185,7 +185,7 @@ describe('npm start', () => {
     )
   })
 
-  test('if HOST allows requests from other machines, prints and logs a warning that the demo key is public', async () => {
+  test('prints and logs a warning that the demo key is public if HOST allows requests from other machines', async () => {
     const { greeting, child, ended } = await startService(await createDemoInstallation({ HOST: '0.0.0.0' }))
     child.kill('SIGTERM')
     const { stdout } = await ended

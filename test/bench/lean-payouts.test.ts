@@ -58,7 +58,7 @@ test('the benchmark’s minimal payout service pays once per key, rejects payout
   expect(isLeanBalanced(copy)).toBe(true)
 })
 
-test('a benchmark misses its target if the chosen ratio (requests or CPU), or without a choice each of the two, is too low', () => {
+test('a benchmark misses its target if the ratio that it selects is too low, or without a selection if both ratios are too low', () => {
   const row = { what: '', against: '', ratio: 1, cpuRatio: 2, reach: 1.5, aim: 3, isCost: false }
   expect(isShort(row)).toBe(false)
   expect(isShort({ ...row, by: 'requests' })).toBe(true)

@@ -153,7 +153,7 @@ describe('the operator’s command line', () => {
     expect(added.json()).toMatchObject({ note: expect.stringContaining('go to NGN and ZAR only') })
   })
 
-  test('requires --force for an implausible rate and --flat for a zero fee, and reports later scheduled rates', async () => {
+  test('requires --force for an implausible rate and --flat for a zero fee, and lists rates that take effect later', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'rate', 'set', 'USDC', 'NGN', '1500')
     const slip = ['rate', 'set', 'USDC', 'NGN', '150000000', '--effective-at', '2126-01-01T00:00:00Z', '--json']
@@ -247,7 +247,7 @@ describe('the operator’s command line', () => {
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('is of MODE=live')])
   })
 
-  test('registers extended public keys and address pools, the only sources of deposit addresses in live mode', async () => {
+  test('registers extended public keys and address pools, without which live mode has no deposit addresses', async () => {
     const place = await createLiveInstallation()
     const { address } = await startService(place)
     const { id, apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant

@@ -70,7 +70,7 @@ describe('a token source', () => {
     expect(count).toBe(2)
   })
 
-  test('keeps its current token if a caller drops the previous, rejected token a second time', async () => {
+  test('keeps its current token if `drop` is called again with the previous token', async () => {
     let count = 0
     const source = createTokenSource({ from: async () => tokenFor(900, `token-${++count}`) })
     const first = await source.current()

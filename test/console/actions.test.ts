@@ -134,7 +134,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     ])
   })
 
-  test('an action that is final or moves money first opens a confirmation page, which changes nothing', async () => {
+  test('an action that moves money or cannot be undone first opens a confirmation page, which changes nothing', async () => {
     const { app, console, walletId, context } = await start(engine)
     const { id: payoutId } = await createRailPayout(context)
     await depositToWallet(context, { walletId, amount: '25', reference: 'mistyped' })

@@ -28,7 +28,7 @@ function expectClosed({ status, text, headers }: ConsoleResponse): void {
 }
 
 describe('the console link', () => {
-  test('opens the console for its first user only', async () => {
+  test('can be used once, and the session that it started continues', async () => {
     const { console } = await start()
     const entered = await console.enter()
     expect(entered.status).toBe(303)
@@ -97,7 +97,7 @@ describe('without a session', () => {
     expect(console.entrance.endReason()).toBe('Too many requests had a wrong link or cookie.')
   })
 
-  test('twenty requests with wrong session cookies end the session of the right cookie', async () => {
+  test('twenty requests with wrong session cookies make the right session cookie invalid', async () => {
     const { console } = await start()
     await console.enter()
     const { basePath: base } = console.entrance
@@ -133,7 +133,7 @@ describe('the session', () => {
     expectClosed(await console.get('/'))
   })
 
-  test('ends permanently when the operator ends it', async () => {
+  test('cannot be used after the operator has ended it', async () => {
     const { console } = await start()
     await console.enter()
     const { text } = await console.get('/')
@@ -188,7 +188,7 @@ describe('a request to the console', () => {
     ['of another port', 'http://127.0.0.1:1'],
     ['that is null', 'null'],
     ['that is missing', undefined],
-  ])('that posts a form with an origin %s changes nothing', async (_, origin) => {
+  ])('that posts a form with an Origin header %s changes nothing', async (_, origin) => {
     const { console } = await start()
     await console.enter()
     const fields = { ...(await console.form('/rails', 'rail pause', 'sandbox')), reason: 'forged' }
@@ -199,7 +199,7 @@ describe('a request to the console', () => {
     expect(await console.kept()).toEqual([])
   })
 
-  test('that posts a form without the CSRF token of its page and its object changes nothing', async () => {
+  test('that posts a form changes nothing without the CSRF token for the same page and object', async () => {
     const { app, console } = await start()
     await console.enter()
     const { _form: form, ...rest } = await console.form('/rails', 'rail pause', 'sandbox')

@@ -209,7 +209,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     await refused('')
   })
 
-  test('can still use a link that a link preview opened first, and can retry after a password that was too short', async () => {
+  test('can use a link that a link preview opened before, and can enter another password if the first one is too short', async () => {
     const { app, console } = await start(engine)
     await console.operator('ada')
     const { token } = await createOperatorLink(app.service, { name: 'ada' })

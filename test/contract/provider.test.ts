@@ -150,7 +150,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     expect(await balanceOf(app, wallet)).toBe('100.00000000')
   })
 
-  test('that are numerically equal are the same input for an idempotency key', async () => {
+  test('that are numerically equal count as the same input for an idempotency key', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const headers = { 'idempotency-key': 'one-amount' }

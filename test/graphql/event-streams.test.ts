@@ -103,7 +103,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
     expect(await read(stream, 1)).toEqual([{ sequence: 3 }])
   })
 
-  test('a further event stream of the same merchant executes no query until an event occurs', async () => {
+  test('a second event stream of a merchant executes no query until an event occurs', async () => {
     const app = await startApp(engine)
     const walletId = await happen(app, 2)
     const queries: Params[] = []

@@ -70,7 +70,7 @@ describe.each(everyExecutionPath)('media types on %s, fast path: %s', (engine, h
     },
   )
 
-  test('an Accept header without a supported media type is rejected before anything runs', async () => {
+  test('an Accept header without a supported media type is rejected before the document is executed', async () => {
     const app = await startApp(engine, { hasFastPath })
     const before = await readStoredRows(app)
     for (const accept of ['text/html', 'image/png', 'application/xml']) {
@@ -149,7 +149,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
     'application/graphql',
     'text/json',
     'application/graphql-response+json',
-  ])('a request with Content-Type %s is rejected before anything runs', async (type) => {
+  ])('a request with Content-Type %s is rejected before the document is executed', async (type) => {
     const app = await startApp(engine, { hasFastPath })
     const before = await readStoredRows(app)
     const form = new URLSearchParams({ query: opening }).toString()
@@ -238,7 +238,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
 })
 
 describe.each(everyExecutionPath)('API keys of GraphQL on %s, fast path: %s', (engine, hasFastPath) => {
-  test('the API key is checked first; without an API key the response is the same for any request', async () => {
+  test('the API key is checked first, so every request without an API key gets the same response', async () => {
     const app = await startApp(engine, { hasFastPath })
     const requests: [RestMethod, string, Record<string, string>, string?][] = [
       ['POST', path, json, JSON.stringify({ query: who })],

@@ -58,7 +58,7 @@ describe('the size of a document', () => {
     expect(excess(document)).toBe('Fragments must not form a cycle.')
   })
 
-  test('definitions of types are left to validation', async () => {
+  test('a document with type definitions is rejected by validation, not by a limit', async () => {
     const app = await startApp('sqlite')
     const { errors } = await app.graphql('{__typename} type A {b: Int}')
     expect(errors).toMatchObject([
@@ -114,7 +114,7 @@ describe('the size of a document', () => {
       ].join(' '),
     )
 
-  test('the size of a document is computed with at most one visit per selection set, for any fragments', () => {
+  test('the size of a document is computed with at most one visit per selection set, however fragments are nested', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const { document, selectionSets, looks } = watched(parse(text))
@@ -125,7 +125,7 @@ describe('the size of a document', () => {
     )
   })
 
-  test('pairs of fields that merge are counted with at most one visit per selection set of the expanded document', () => {
+  test('counting the pairs of merging fields takes at most one visit per selection set after all fragments are inlined', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const document = parse(text)
@@ -227,7 +227,7 @@ describe('fields that merge under one response name', () => {
 })
 
 describe('the size of variables', () => {
-  test('variables are accepted up to the limit of values, at any depth', () => {
+  test('variables are accepted up to the maximum number of values, which includes nested values', () => {
     const chain = (levels: number) => JSON.parse(`${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`)
     expect(exceededVariableLimit({ v: chain((limits.values - 2) / 2) })).toBeNull()
     const message = 'The variables may contain at most 5000 values, at any depth.'

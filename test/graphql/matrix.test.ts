@@ -53,7 +53,7 @@ describe.each(everyEngine)('ids on %s', (engine) => {
 
   // One pair of merchants per root type: only the last step of each case changes data.
   test.each(['Query', 'Mutation', 'Subscription'])(
-    'a %s responds to ids of other merchants, owners or types as to ids that do not exist',
+    'a %s gives the same response to ids of other merchants, owners or types as to ids that do not exist',
     async (root) => {
       const worlds = await startWorlds(engine)
       const places = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))

@@ -89,7 +89,7 @@ describe.each(everyEngine)('database reads of a plan on %s', (engine) => {
     expect(await asked({ query: '{wallet(id:"no id"){balance} node(id:"no id"){id}}' })).toEqual([])
   })
 
-  test('a plan reads customers only for wallets that have one', async () => {
+  test('a plan reads customers only for wallets that belong to a customer', async () => {
     const { asked } = await startRecording(engine)
     const customersOf = async (query: string) => {
       const statements = (await asked({ query })) ?? []

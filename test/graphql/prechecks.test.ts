@@ -211,7 +211,7 @@ describe("the precheck of an operation's selection", () => {
     }
   })
 
-  test('a mutation whose selection only has columns of its result needs no scope read', () => {
+  test('a mutation needs no scope `read` if its selection only has columns of its result', () => {
     const ofWallets: Caller = { ...systemCaller, scopes: ['wallets'] }
     expect(errorsOf(making('balance'), given, ofWallets)).toEqual([])
     expect(errorsOf(making('customer { id }'), given, ofWallets)).toMatchObject([
@@ -238,7 +238,7 @@ describe("the precheck of an operation's selection", () => {
     expect(codes({ ...systemCaller, scopes: ['read'] })).toEqual([])
   })
 
-  test('the precheck rejects a mutation that no client token with a customer may run, whatever its scopes', () => {
+  test('the precheck rejects a mutation that no client token of a customer may run, whatever scopes the token has', () => {
     const query = 'mutation { createWebhookEndpoint(input: {url: "https://example.com"}) { __typename } }'
     const [operation] = parse(query).definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')

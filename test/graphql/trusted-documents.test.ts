@@ -55,7 +55,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     expect((await post(app, { query: who, extensions })).body.data).toEqual(answerOfWho)
   })
 
-  test('a trusted mutation is accepted by POST only; only GET responses are cacheable, and only privately', async () => {
+  test('a trusted mutation is accepted by POST only, and only responses to GET may be cached, with Cache-Control: private', async () => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who, opening, failing: '{ customers(after: "junk") { totalCount } }' })
     expect((await post(app, { documentId: 'opening' })).body.data.createWallet.__typename).toBe('CreateWalletPayload')
@@ -117,7 +117,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     }
   })
 
-  test('a trusted document can be used as soon as it is added, and no longer after it is removed', async () => {
+  test('a trusted document can be used immediately after it is added, and cannot be used after it is removed', async () => {
     const app = await startApp(engine, { hasFastPath })
     expect(codeOf(await post(app, { documentId: 'who' }))).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
     await trust(app, { who })

@@ -45,7 +45,7 @@ describe.each(everyExecutionPath)('an API key in a browser page on %s, fast path
 })
 
 describe.each(everyEngine)('credentials in a browser page on %s', (engine) => {
-  test('a credential that is not an API key gets the same response as without a page', async () => {
+  test('a credential that is not an API key gets the same error code as outside a browser page', async () => {
     const app = await startApp(engine, { mode: 'live', corsOrigins: [origin] })
     for (const [method, path, body] of requests) {
       const ask = (headers: Record<string, string>) =>

@@ -181,7 +181,7 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
     expect(before.includes('vary')).toBe(url === '/openapi.json')
   })
 
-  test('pages can access no other paths than those of the two APIs', async () => {
+  test('a page of another origin can access only the paths of the two APIs', async () => {
     const app = await startApp(engine, { corsOrigins: ['*'], rails: [nodeRail] })
     const paths = ['/', '/docs', '/livez', '/readyz', '/.well-known/webhook-keys', '/rails/node/addresses']
     for (const path of [...paths, '/rails/node/deposits', '/nowhere', '/apis', '/graphqlx']) {

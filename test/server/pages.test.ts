@@ -113,7 +113,7 @@ describe('a path with a trailing slash', () => {
     ['GET', '/graphql/', '/graphql'],
     ['GET', '/graphql/?query=%7Bmerchant%7Bid%7D%7D', '/graphql?query=%7Bmerchant%7Bid%7D%7D'],
     ['POST', '/graphql/', '/graphql'],
-  ] as const)('%s %s is redirected to %s, relative to any proxy', async (method, url, location) => {
+  ] as const)('in a %s of %s is redirected to the relative location %s', async (method, url, location) => {
     const server = await start()
     const body = method === 'POST' && { payload: '{"query":"{merchant{id}}"}' }
     const headers = { ...browser, 'content-type': 'application/json', host: 'attacker.example' }

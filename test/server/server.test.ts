@@ -159,7 +159,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     })
   })
 
-  test.each(['a', 'ä'])('a response of several thousand letters %s arrives whole', async (letter) => {
+  test.each(['a', 'ä'])('a response of several thousand letters %s arrives completely', async (letter) => {
     const app = await startApp(engine)
     await app.server.listen({ host: '127.0.0.1', port: 0 })
     const url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}/api/wallets`
@@ -176,7 +176,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     expect(JSON.stringify(data).split(description)).toHaveLength(26)
   })
 
-  test('the host rejects an unknown caller, or else a body over the limit, before the body has arrived', async () => {
+  test('the host rejects a request with a wrong API key or with an oversized body before the body has arrived', async () => {
     const app = await startApp(engine)
     const announced = (key: string) =>
       `POST /api/wallets HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n` +

@@ -94,7 +94,7 @@ describe('a suspended writer process', () => {
     expect((await payOnce(next.address))?.status).toBe(200)
   })
 
-  test('is replaced; then requests with an idempotency key succeed, and requests without one report an unknown outcome', async () => {
+  test('is replaced, and then requests with an idempotency key succeed and requests without a key report an unknown outcome', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const parent = child.pid as number
@@ -173,7 +173,7 @@ describe('a service', () => {
     expect(await first.ended).toMatchObject({ code: 3 })
   })
 
-  test('keeps its database when another service fails to start on the same port, and while commands run', async () => {
+  test('does not lose its database when another service fails to start on the same port, or when a command runs', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const twice = { ...place, env: { ...place.env, PORT: new URL(address).port } }

@@ -57,7 +57,7 @@ test.each([
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
-test('loadSecrets uses SECRETS_KEY, else in the sandbox a key file next to the SQLite file, else no encryption', () => {
+test('loadSecrets uses SECRETS_KEY if it is set, a key file next to the SQLite file in the sandbox, and no key in all other cases', () => {
   const sqlite = { DATABASE_URL: `sqlite:${join(folder, 'payouts.sqlite')}` }
   const postgres = { DATABASE_URL: 'postgres://user@host/database' }
   const given = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') }

@@ -83,7 +83,7 @@ describePostgres('several PostgreSQL servers', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('while connected to a replaced primary, the service does not report newer events and addresses as missing', async () => {
+  test('while the service is connected to a replaced primary, it does not reject a position that the new primary returned', async () => {
     const { app, standby } = await startPair(['synchronous_standby_names=*'])
     await payAtLast(app, 'before')
     // So the next request has nothing to write.

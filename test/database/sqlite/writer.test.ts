@@ -54,7 +54,7 @@ describe('SQLite operations that start in one turn of the event loop', () => {
     expect(counted()).toEqual({ writes: 50, commits: 1 })
   })
 
-  test('commit without waiting for the end of the turn if the previous turn was idle', async () => {
+  test('commit without waiting for the end of the turn if the previous turn had no operation', async () => {
     const { db } = await startDatabase()
     await db.write(takeNumber)
     // An idle turn.
@@ -197,7 +197,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(operation).toHaveBeenCalledTimes(2)
   })
 
-  test('after it took a sequence number gives the number back, and no operation runs twice', async () => {
+  test('after it took a sequence number releases the number, and no operation runs twice', async () => {
     const { db, counted } = await startDatabase()
     await Promise.all([db.write(takeNumber), db.write(() => {})])
     const operation = vi.fn(takeNumber)
@@ -277,16 +277,6 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('may catch the error of a violated constraint and commit its other statements', async () => {
-    const { db } = await startDatabase()
-
-    await db.write(async (tx) => {
-      await attempt(() => insertMerchant(tx, merchantRow(1))).catch(() => insertMerchant(tx, merchantRow(2)))
-    })
-
-    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
-  })
-
   test('cannot write during the next operation, even if some of its code is still running', async () => {
     const { db } = await startDatabase()
     const leftRunning: Promise<unknown>[] = []
@@ -310,6 +300,16 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(await Promise.all(leftRunning)).toEqual([expect.objectContaining(late)])
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
+})
+
+test('a SQLite operation can catch the error of a violated constraint and commit its other statements', async () => {
+  const { db } = await startDatabase()
+
+  await db.write(async (tx) => {
+    await attempt(() => insertMerchant(tx, merchantRow(1))).catch(() => insertMerchant(tx, merchantRow(2)))
+  })
+
+  expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
 })
 
 describe('a SQLite operation that waits for something other than its own statements', () => {
@@ -340,7 +340,7 @@ describe('a SQLite operation that waits for something other than its own stateme
     expect(await db.write(takeNumber)).toBe(3)
   })
 
-  test('cannot run statements afterwards', async () => {
+  test('cannot run statements after the wait', async () => {
     const { db } = await startDatabase()
     const ended = Promise.withResolvers<unknown>()
 

@@ -141,7 +141,7 @@ describe('a definite response of a bank', () => {
     [409, 'CANCELLED', false],
     [200, 'TOO_LATE', false],
     [202, 'CANCELLED', false],
-  ])('to a cancellation may have status %i and the state %s: %s', async (status, state, isDefinite) => {
+  ])('to a cancellation is accepted with status %i and the state %s: %s', async (status, state, isDefinite) => {
     const { cancel } = await railTo(replyWith(status, { id: order.id, state }))
     if (isDefinite) expect(await cancel()).toBe(state)
     else await expect(cancel()).rejects.toThrow(`the bank answered with ${status}`)
@@ -432,7 +432,7 @@ describe('the reports endpoint of an HTTP rail', () => {
     ['reports', 'must have a length of at most 100', JSON.stringify({ reports: Array(101).fill(validReport) })],
     ['reports.1.state', 'is required', JSON.stringify({ reports: [validReport, { id: order.id }] })],
     ['at', 'must be a date and time', JSON.stringify({ ...validReport, at: 'now' })],
-  ])('rejects reports with an invalid %s, which %s', (field, message, sentBody) => {
+  ])('rejects reports with an invalid %s, and explains that it %s', (field, message, sentBody) => {
     let error: unknown
     try {
       rail.reports?.read(sentBody)

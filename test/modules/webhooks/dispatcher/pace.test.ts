@@ -33,7 +33,7 @@ function startPace(endpoint: Endpoint = newEndpoint) {
 }
 
 describe('a webhook endpoint gets', () => {
-  test('two concurrent attempts until its first success, and four afterwards', () => {
+  test('at most two concurrent attempts until its first success, and at most four afterwards', () => {
     const { most, answer } = startPace()
     expect(most()).toBe(2)
     answer(500)
@@ -44,7 +44,7 @@ describe('a webhook endpoint gets', () => {
     expect(most()).toBe(4)
   })
 
-  test('one attempt at a time after twenty consecutive failures, a second apart, until a success', () => {
+  test('after twenty consecutive failures one attempt at a time, a second after each failure, until a success', () => {
     const { most, answer, pass } = startPace()
     answer(500, { times: 19 })
     expect(most()).toBe(2)

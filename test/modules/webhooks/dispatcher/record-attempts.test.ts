@@ -315,7 +315,7 @@ describe.each(everyEngine)('recordAttempts for an endpoint on %s:', (engine) => 
     }
   })
 
-  test('a report that only moves the cursor runs two statements', async () => {
+  test('two statements run if only the cursor moves', async () => {
     const { app, endpointNow } = await startStored(engine)
     let statements = 0
     const write: Service['db']['write'] = (operation, options) =>

@@ -89,7 +89,7 @@ describe('the SSRF guard at connect', () => {
     expect(receiver.connections()).toBe(0)
   })
 
-  test('keeps a connection to the checked address, and checks the address of the next connection', async () => {
+  test('keeps using a connection to a checked address, and checks the address of each new connection', async () => {
     const receiver = await startReceiver((response, { url }) => {
       if (url === '/last') response.setHeader('connection', 'close')
       response.end()
@@ -137,7 +137,7 @@ describe('the SSRF guard at connect', () => {
 describe('WEBHOOK_ALLOW', () => {
   const names = { 'a.test': [['127.0.0.1']], 'b.test': [['127.0.0.1']], 'c.test': [['::1']], 'd.test': [['10.0.0.1']] }
 
-  test('permits connections to its networks without a warning about the other address family', async () => {
+  test('permits connections to its IPv4 and IPv6 networks without a warning', async () => {
     const warn = vi.spyOn(console, 'warn')
     const receiver = await startReceiver(undefined, { isSecure: true })
     const sender = senderOf({

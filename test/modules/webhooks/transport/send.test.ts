@@ -59,7 +59,7 @@ describe('a response to a webhook', () => {
     })
   })
 
-  test('is received for a request that has exactly the given headers and body', async () => {
+  test('belongs to a request with exactly the given headers and body', async () => {
     const receiver = await startReceiver()
     const signer = parseSigner([generateSharedSecret()])
     const written = buildRequest(sampleEvent(), {
@@ -259,7 +259,7 @@ describe('connections of the webhook sender', () => {
     expect(receiver.received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close'])
   })
 
-  test('that the receiver closed while idle leave the retry only the remaining time of the attempt', async () => {
+  test('that the receiver closed while idle are retried only within the remaining time of the attempt', async () => {
     let answers = 0
     const url = await startRaw((socket) => {
       answers++
