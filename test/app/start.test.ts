@@ -56,7 +56,7 @@ describe('npm start', () => {
     expect(greeting).not.toContain('USDC ZAR')
   })
   test.each([[{}], [{ WORKERS: '2' }]])(
-    'reports which variable to change if the port is in use, with %o',
+    'with the variables %o reports which variable to change if the port is in use',
     async (environment) => {
       const taken = createServer().listen(0, '127.0.0.1')
       await once(taken, 'listening')
@@ -114,7 +114,7 @@ describe('npm start', () => {
 
   // The URL is stored in the database, so the port does not matter.
   test.each([[{}], [{ WORKERS: '2', HOST: '0.0.0.0' }]])(
-    'delivers the demo’s webhooks to the service’s own URL, even after a restart on another port, with %o',
+    'with the variables %o delivers the demo’s webhooks to the service’s own URL, even after a restart on another port',
     async (environment) => {
       const place = await createEmptyInstallation(environment)
       for (const _ of ['first', 'restarted']) {

@@ -205,7 +205,7 @@ test('a client does not follow a redirect, which could send its API key to anoth
   expect(proxy.seen).toHaveLength(1)
 })
 
-test('an aborted signal ends a request, even between two attempts', async () => {
+test('aborting the signal of a request ends the request, even between two attempts', async () => {
   const { proxy, options } = await startServiceAndProxy()
   const stopping = new AbortController()
   proxy.faults.push({ status: 503, headers: { 'retry-after': '30' } })
@@ -215,7 +215,7 @@ test('an aborted signal ends a request, even between two attempts', async () => 
   expect(proxy.seen).toHaveLength(1)
 })
 
-test('an attempt that gets no response within its time limit is repeated', async () => {
+test('a client repeats an attempt that gets no response within its time limit', async () => {
   const { proxy, options } = await startServiceAndProxy()
   proxy.faults.push('stall')
   const client = createClient({ ...options, retry: { baseDelayMs: 20, attemptTimeoutMs: 2_000 } })

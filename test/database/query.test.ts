@@ -180,7 +180,7 @@ describe('queries with filters', () => {
     }
   })
 
-  test('still require all other parameters', async () => {
+  test('require a value for every parameter outside the filters', async () => {
     const { db } = await startDatabase()
 
     await expect(attempt(() => assets(db, { code: 'USDT' } as never))).rejects.toThrow(

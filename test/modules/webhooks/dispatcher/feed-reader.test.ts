@@ -17,7 +17,7 @@ import { dueTime } from '../../../support/times.ts'
 import { startWorld } from './support/world.ts'
 
 test.each(everyEngine)(
-  'on %s, a read of the feed waits until the previous read has ended, even if the previous one fails',
+  'on %s, a read of the feed waits until the previous read has ended, even if the previous read fails',
   async (engine) => {
     const { app, endpoint, stored, change, nowhere } = await startWorld(engine)
     const endpointId = await endpoint(nowhere)
@@ -100,7 +100,7 @@ async function startReader(engine: Engine) {
 }
 
 describe.each(everyEngine)('the feed reader of an endpoint on %s', (engine) => {
-  test('reads 64 events at a time, and 500 while fewer than one event in eight is for the endpoint', async () => {
+  test('reads 64 events at a time, and 500 events at a time while fewer than one event in eight is for the endpoint', async () => {
     const { reader, record, limits } = await startReader(engine)
     await record(6, 57)
     await record(63, 437)
@@ -146,7 +146,7 @@ describe.each(everyEngine)('the feed reader of an endpoint on %s', (engine) => {
     expect([reader.cursor(), reader.isBehind()]).toEqual([1_064, true])
   })
 
-  test('runs one query if no event is for the endpoint, and two if none of the objects has a pending delivery', async () => {
+  test('runs one query if no event is for the endpoint, and two queries if none of the objects has a pending delivery', async () => {
     const { reader, record, queries } = await startReader(engine)
     await record(0, 63)
     await record(0, 3)

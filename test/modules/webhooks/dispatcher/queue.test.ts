@@ -198,7 +198,7 @@ test('the queue alternates between retries and new events', () => {
   expect([next(), next(), next(), next(), next(), next(), next()]).toEqual([1, 5, 2, 6, 3, 7, null])
 })
 
-test('the queue holds the events of one object in memory until it has 256 events, and then defers all that are not in flight', () => {
+test('the queue holds the events of one object in memory until there are 256, and then defers every event that is not in flight', () => {
   const { queue, deferred, event, next } = startQueue()
   const events = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => event(from + i, 'busy'))
   queue.addOpen(events(0, maxOpen - 1), [])
