@@ -26,8 +26,8 @@ test.each(['1', '2'])(
 
     const wallets = async () => {
       const headers = { 'x-api-key': demoApiKey }
-      const answer = await fetch(`http://127.0.0.1:${port}/api/wallets`, { headers }).catch(() => null)
-      return answer?.status ?? child.exitCode ?? child.signalCode
+      const response = await fetch(`http://127.0.0.1:${port}/api/wallets`, { headers }).catch(() => null)
+      return response?.status ?? child.exitCode ?? child.signalCode
     }
     await expect.poll(wallets, { timeout: 200_000 }).toBe(200)
     // It still answers after all output of its start and these requests has failed.

@@ -18,8 +18,8 @@ async function startAt(place: TestInstallation) {
       body: JSON.stringify({ ...payoutBody, amount: '0.01' }),
     })
   const ready = async () => {
-    const answer = await fetch(`${service.address}/readyz`)
-    return [answer.status, (await jsonOf(answer)).error?.message]
+    const response = await fetch(`${service.address}/readyz`)
+    return [response.status, (await jsonOf(response)).error?.message]
   }
   return { ...service, pay, ready }
 }

@@ -26,9 +26,9 @@ describe('npm start', () => {
     const { greeting } = await startService(await createEmptyInstallation())
 
     const line = greeting.split('\n').find((text) => text.trim().startsWith('curl')) ?? ''
-    const answer = JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' }))
+    const response = JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' }))
 
-    const types = answer.data.map(
+    const types = response.data.map(
       (each: { customer_type: string; status: string }) => `${each.customer_type} ${each.status}`,
     )
     expect(new Set(types)).toEqual(new Set(['individual active', 'business active', 'individual closed']))

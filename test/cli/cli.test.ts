@@ -49,8 +49,12 @@ describe('the operator’s command line', () => {
 
     const call = async (method: string, path: string, body?: object) => {
       const headers = { 'x-api-key': merchant.apiKey, 'content-type': 'application/json' }
-      const answer = await fetch(`${address}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-      return { status: answer.status, body: await jsonOf(answer) }
+      const response = await fetch(`${address}${path}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return { status: response.status, body: await jsonOf(response) }
     }
     const customer = [
       '--type',
@@ -254,8 +258,8 @@ describe('the operator’s command line', () => {
     const open = async (network: string) => {
       const body = JSON.stringify({ currency: 'USDC', description: 'W', network })
       const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
-      const answer = await fetch(`${address}/api/wallets`, { method: 'POST', headers, body })
-      return (await answer.json()) as { data: { addresses: { address: string }[] }; error: { code: string } }
+      const response = await fetch(`${address}/api/wallets`, { method: 'POST', headers, body })
+      return (await response.json()) as { data: { addresses: { address: string }[] }; error: { code: string } }
     }
     expect((await open('erc20')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
     expect((await open('solana')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')

@@ -253,11 +253,16 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     const { app, console } = await start(engine)
     const before = await readStoredRows(app)
     for (const reason of ['', '   ', 'x'.repeat(256), 'hidden \u202e text']) {
-      const answer = await console.act('/prices', 'rate set', { fromCode: 'USDC', toCode: 'NGN', rate: '1501', reason })
-      expect(answer.status).toBe(400)
-      expect(answer.text).toContain('<strong>Not done.</strong> Reason must')
-      expect(textOf(answer.text)).toContain('value="1501"')
-      expect(answer.text).toMatch(/name="reason"[^>]*aria-invalid="true"/)
+      const response = await console.act('/prices', 'rate set', {
+        fromCode: 'USDC',
+        toCode: 'NGN',
+        rate: '1501',
+        reason,
+      })
+      expect(response.status).toBe(400)
+      expect(response.text).toContain('<strong>Not done.</strong> Reason must')
+      expect(textOf(response.text)).toContain('value="1501"')
+      expect(response.text).toMatch(/name="reason"[^>]*aria-invalid="true"/)
     }
     expect(await readStoredRows(app)).toEqual(before)
   })

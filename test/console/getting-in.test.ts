@@ -53,7 +53,7 @@ describe('the console link', () => {
 
   test('is not used up by a HEAD request or by a request from a page of another site', async () => {
     const { console } = await start()
-    expectClosed(await console.ask('HEAD', console.link).then((answer) => ({ ...answer, text: '' })))
+    expectClosed(await console.ask('HEAD', console.link).then((response) => ({ ...response, text: '' })))
     for (const site of ['cross-site', 'same-site']) {
       expectClosed(await console.ask('GET', console.link, { 'sec-fetch-site': site }))
     }
@@ -86,7 +86,7 @@ describe('without a session', () => {
       answers.push(await console.ask('GET', path))
     }
     answers.push(await console.ask('POST', `${base}/rails`, { origin: console.origin }))
-    for (const answer of answers) expectClosed(answer)
+    for (const response of answers) expectClosed(response)
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
@@ -169,9 +169,9 @@ describe('a request to the console', () => {
       ['host', own, 'HOST', own],
     ]
     for (const hosts of both) {
-      const answer = await console.ask('GET', path, [...hosts, 'cookie', console.session()])
-      expect([answer.status, answer.text.includes('<nav')]).toEqual([400, false])
-      expect(answer.text).toContain('The Host header must be given once.')
+      const response = await console.ask('GET', path, [...hosts, 'cookie', console.session()])
+      expect([response.status, response.text.includes('<nav')]).toEqual([400, false])
+      expect(response.text).toContain('The Host header must be given once.')
     }
     expect((await console.ask('GET', path, ['host', own, 'cookie', console.session()])).status).toBe(200)
   })

@@ -127,9 +127,9 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     for (const path of paths) {
       const [, ...forms] = formsOf(await ada.get(path))
       for (const fields of [{}, ...forms]) {
-        const answer = await ben.post(path, { ...fields, reason: 'because I can' })
-        expect([path, fields, answer.status]).toEqual([path, fields, 403])
-        expect(answer.text).toContain('Your role is look')
+        const response = await ben.post(path, { ...fields, reason: 'because I can' })
+        expect([path, fields, response.status]).toEqual([path, fields, 403])
+        expect(response.text).toContain('Your role is look')
         sent.push(path)
       }
     }
@@ -171,8 +171,8 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     const form = { ...(await ada.form('/rails', 'rail pause', 'sandbox')), reason: 'at the last moment' }
     await setOperatorRole(app.service, { name: 'ada', role: 'look' })
     const before = await readStoredRows(app)
-    const answer = await ada.post('/rails', form)
-    expect([answer.status, answer.text.includes('nothing was done')]).toEqual([403, true])
+    const response = await ada.post('/rails', form)
+    expect([response.status, response.text.includes('nothing was done')]).toEqual([403, true])
     expect(await readStoredRows(app)).toEqual(before)
   })
 

@@ -154,11 +154,11 @@ describe('a wrong password', () => {
     await createOperator(app.service, { name: 'ben', role: 'act' })
     const answers = []
     for (const name of ['ada', 'ben', 'unknown', 'not a name', hostile, '']) {
-      const answer = await console.browser().signIn(name, 'a wrong password')
-      expectRefused(answer)
-      expect(textOf(answer.text)).toContain(`name="name" value="${name}"`)
-      expect(answer.text).not.toMatch(/<script|<img|a wrong password/)
-      answers.push(textOf(answer.text).replace(/name="name" value=".*" autocomplete.*/, ''))
+      const response = await console.browser().signIn(name, 'a wrong password')
+      expectRefused(response)
+      expect(textOf(response.text)).toContain(`name="name" value="${name}"`)
+      expect(response.text).not.toMatch(/<script|<img|a wrong password/)
+      answers.push(textOf(response.text).replace(/name="name" value=".*" autocomplete.*/, ''))
     }
     expect(new Set(answers.slice(0, 5)).size).toBe(1)
     // The log names operators only, because other names may be passwords.
@@ -271,9 +271,9 @@ describe('a request to the console', () => {
 
   test('over plain HTTP is rejected', async () => {
     const { console } = await start()
-    const answer = await console.browser().get('/sign-in', { 'x-forwarded-proto': 'http' })
-    expectRefused(answer)
-    expect(answer.text).toContain(`The console answers over HTTPS only: ${publicUrl}`)
+    const response = await console.browser().get('/sign-in', { 'x-forwarded-proto': 'http' })
+    expectRefused(response)
+    expect(response.text).toContain(`The console answers over HTTPS only: ${publicUrl}`)
   })
 
   test.each([

@@ -83,8 +83,8 @@ function lineOf({ sequence, type, object }: ReceivedEvent): string {
 function callsOf(address: string) {
   const call = async (method: string, path: string, body?: object) => {
     const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
-    const answer = await fetch(address + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-    const json = await jsonOf(answer)
+    const response = await fetch(address + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    const json = await jsonOf(response)
     expect(json).toMatchObject({ status: 'success' })
     return json
   }

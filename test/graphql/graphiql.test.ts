@@ -57,9 +57,9 @@ async function startEmpty(
       const isSubscription = query.includes('\nsubscription ')
       const accept = isSubscription ? 'text/event-stream' : 'application/json'
       const request = { method: 'POST', url: '/graphql?graphiql', headers: { ...JSON.parse(headers), accept } } as const
-      const answer = await server.inject({ ...request, payload, payloadAsStream: true })
+      const response = await server.inject({ ...request, payload, payloadAsStream: true })
       let text = ''
-      for await (const chunk of answer.stream()) {
+      for await (const chunk of response.stream()) {
         text += chunk
         // A stream stays open; the page shows its first event.
         if (isSubscription && text.includes('data: {')) break
@@ -88,8 +88,8 @@ async function runAll(app: Awaited<ReturnType<typeof startEmpty>>, tabs: readonl
 }
 
 /** The payout in the response of a tab. */
-function payoutIn(answer: unknown): Record<string, unknown> {
-  const [field] = Object.values(answer as Record<string, Record<string, unknown>>)
+function payoutIn(response: unknown): Record<string, unknown> {
+  const [field] = Object.values(response as Record<string, Record<string, unknown>>)
   return (field?.payout ?? field) as Record<string, unknown>
 }
 

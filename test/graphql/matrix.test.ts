@@ -46,8 +46,8 @@ describe.each(everyEngine)('ids on %s', (engine) => {
 
     const ask = createAsk(app, { key: other.apiKey, canaries })
     for (const field of ['id', 'uuid', 'email', 'phone', 'address { city }', 'createdAt']) {
-      const answer = ask(`query($id: ID!) { customer(id: $id) { ${field} } }`, { id: theirs.person })
-      await expect(answer, field).rejects.toThrow('to deeply equal []')
+      const response = ask(`query($id: ID!) { customer(id: $id) { ${field} } }`, { id: theirs.person })
+      await expect(response, field).rejects.toThrow('to deeply equal []')
     }
   })
 
@@ -87,9 +87,9 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
   const stored = async () => JSON.stringify(await readStoredRows(app))
   const before = await stored()
   const answerOf = async (id: unknown, outcome: string) => {
-    const answer = await send(id)
-    expect(outcomeOf(answer), about(id)).toBe(outcome)
-    return answer.text
+    const response = await send(id)
+    expect(outcomeOf(response), about(id)).toBe(outcome)
+    return response.text
   }
 
   // Another merchant's, another owner's and deleted objects produce the response for a missing object, byte for
@@ -128,9 +128,9 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
 
   // The same object in every spelling: a mutation replays its result for the same key and input.
   const answers = await inTurn(spellingsOf(thing), async (id) => {
-    const answer = await send(id, place)
-    const data = storesNothing ? null : answer.data
-    return { outcome: outcomeOf(answer), data, stored: await stored() }
+    const response = await send(id, place)
+    const data = storesNothing ? null : response.data
+    return { outcome: outcomeOf(response), data, stored: await stored() }
   })
   const [first, ...again] = answers
   expect(first?.outcome, place).toBe('found')

@@ -30,7 +30,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
       }
       const uuid = hasUuid(type) ? { uuid: id } : {}
       expect(answers[0]).toMatchObject({ __typename: type, id: toGlobalId(type, id), ...uuid })
-      for (const answer of answers) expect(answer).toEqual(answers[0])
+      for (const node of answers) expect(node).toEqual(answers[0])
     }
   })
 

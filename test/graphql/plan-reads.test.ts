@@ -143,7 +143,7 @@ test('a loader does not read a row again while its first read of that row is pen
   const second = loader.loadAll(['b', 'c'])
   const third = loader.load('a')
   await expect.poll(() => requestedKeys.length).toBe(2)
-  for (const answer of answers) answer()
+  for (const respond of answers) respond()
   await Promise.all([first, second, third])
   expect(requestedKeys).toEqual([['a', 'b'], ['c']])
 })

@@ -101,13 +101,13 @@ function wrongValues(type: GraphQLInputType, isFilter = false): unknown[] {
 }
 
 async function ask(server: App['server'], key: string, query: string, variables: object) {
-  const answer = await server.inject({
+  const response = await server.inject({
     method: 'POST',
     url: '/graphql',
     headers: { 'x-api-key': key },
     payload: { query, variables },
   })
-  return { status: answer.statusCode, ...JSON.parse(answer.body) }
+  return { status: response.statusCode, ...JSON.parse(response.body) }
 }
 
 test("every field in a mutation's result declares its column or resolver, and is nullable if it reads the database", () => {
@@ -283,8 +283,8 @@ describe.each(everyEngine)('the selection of a mutation on %s', (engine) => {
       if (mutation === 'payoutQuote') continue
       const before = await readStoredRows(app)
       const expectRefused = async (code: string, status: number, key: string, query: string, variables: object) => {
-        const answer = await ask(servers[refused++ % 2] as App['server'], key, query, variables)
-        const seen = [answer.status, answer.data, answer.errors?.[0]?.extensions.code]
+        const response = await ask(servers[refused++ % 2] as App['server'], key, query, variables)
+        const seen = [response.status, response.data, response.errors?.[0]?.extensions.code]
         expect([query, ...seen]).toEqual([query, status, undefined, code])
       }
       for (const reached of reachedBy(mutation)) {

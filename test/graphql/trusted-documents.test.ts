@@ -88,9 +88,9 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
         ['application/json', 200],
         [newer, 400],
       ] as const) {
-        for (const answer of [await post(app, { documentId }, { accept }), await get(app, { documentId }, accept)]) {
-          expect([answer.status, codeOf(answer)]).toEqual([status, 'PERSISTED_DOCUMENT_NOT_FOUND'])
-          expect(answer.body).not.toHaveProperty('data')
+        for (const response of [await post(app, { documentId }, { accept }), await get(app, { documentId }, accept)]) {
+          expect([response.status, codeOf(response)]).toEqual([status, 'PERSISTED_DOCUMENT_NOT_FOUND'])
+          expect(response.body).not.toHaveProperty('data')
         }
       }
     }
@@ -108,8 +108,8 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })
     for (const accept of ['application/json', newer]) {
-      const answer = await post(app, body, { accept })
-      expect([answer.status, codeOf(answer), answer.body.errors[0].extensions.fields[0].field]).toEqual([
+      const response = await post(app, body, { accept })
+      expect([response.status, codeOf(response), response.body.errors[0].extensions.fields[0].field]).toEqual([
         400,
         'INVALID_INPUT',
         field,
@@ -179,9 +179,9 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (eng
         ['application/json', 200],
         [newer, 400],
       ] as const) {
-        const answer = await post(app, { query }, { accept })
-        expect([answer.status, codeOf(answer)]).toEqual([status, 'DOCUMENT_NOT_TRUSTED'])
-        expect(answer.body).not.toHaveProperty('data')
+        const response = await post(app, { query }, { accept })
+        expect([response.status, codeOf(response)]).toEqual([status, 'DOCUMENT_NOT_TRUSTED'])
+        expect(response.body).not.toHaveProperty('data')
       }
       if (query.length < 10_000) expect(codeOf(await get(app, { query }))).toBe('DOCUMENT_NOT_TRUSTED')
     }
@@ -198,8 +198,8 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (eng
       persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(text).digest('hex') },
     })
     for (const body of [{ extensions: hashed(named) }, { query: named, extensions: hashed(named) }]) {
-      const { body: answer } = await post(app, body)
-      expect(answer.errors).toMatchObject([
+      const { body: response } = await post(app, body)
+      expect(response.errors).toMatchObject([
         { message: 'PersistedQueryNotSupported', extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } },
       ])
     }
@@ -277,13 +277,13 @@ async function askAfterStart(engine: Engine) {
   await server.ready()
   return async (documentId: string) => {
     const parameters = documentId === 'other' ? { query: screens('other')['other-1'] } : { documentId }
-    const answer = await server.inject({
+    const response = await server.inject({
       method: 'POST',
       url: '/graphql',
       headers: { 'x-api-key': app.merchant.apiKey },
       payload: { ...parameters, variables: { id, customerId: customerIds[0] } },
     })
-    return JSON.parse(answer.body)
+    return JSON.parse(response.body)
   }
 }
 

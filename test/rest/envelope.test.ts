@@ -9,10 +9,10 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
   test.each(creations)('ruling 1: $name returns $status', async ({ method, path, body, status }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const answer = await app.rest(method, path, { body })
-    expect(answer.status).toBe(status)
-    expect(answer.body.status).toBe('success')
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+    const response = await app.rest(method, path, { body })
+    expect(response.status).toBe(status)
+    expect(response.body.status).toBe('success')
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
   })
 
   test('ruling 1: any other success returns 200, with status, message, data and pagination in that order', async () => {

@@ -25,15 +25,15 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
     const before = await readStoredRows(app)
     for (const coding of ['gzip', 'br', 'deflate', 'zstd', 'x-gzip', 'gzip, identity', 'identity, gzip', 'chunked']) {
       const headers = { ...json, 'content-encoding': coding }
-      const answer = await app.rest('POST', path, { payload: gzipSync(JSON.stringify(body)), headers })
-      expect([coding, answer.status, answer.headers['accept-encoding']]).toEqual([coding, 415, 'identity'])
-      expect(answer.text).toContain('"UNSUPPORTED_MEDIA_TYPE"')
-      expect(answer.text).toContain('A body must not be compressed.')
+      const response = await app.rest('POST', path, { payload: gzipSync(JSON.stringify(body)), headers })
+      expect([coding, response.status, response.headers['accept-encoding']]).toEqual([coding, 415, 'identity'])
+      expect(response.text).toContain('"UNSUPPORTED_MEDIA_TYPE"')
+      expect(response.text).toContain('A body must not be compressed.')
     }
     expect(await readStoredRows(app)).toEqual(before)
     for (const coding of ['identity', 'Identity', '']) {
-      const answer = await app.rest('POST', path, { body, headers: { ...json, 'content-encoding': coding } })
-      expect([coding, answer.status < 300]).toEqual([coding, true])
+      const response = await app.rest('POST', path, { body, headers: { ...json, 'content-encoding': coding } })
+      expect([coding, response.status < 300]).toEqual([coding, true])
     }
   })
 
@@ -52,15 +52,15 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
       'charset="utf-8;x"',
     ]) {
       const headers = { 'content-type': `application/json; ${parameters}` }
-      const answer = await app.rest('POST', path, { payload, headers })
-      expect([parameters, answer.status]).toEqual([parameters, 415])
-      expect(answer.headers['accept-encoding']).toBeUndefined()
-      expect(answer.text).toContain('A body must be in UTF-8.')
+      const response = await app.rest('POST', path, { payload, headers })
+      expect([parameters, response.status]).toEqual([parameters, 415])
+      expect(response.headers['accept-encoding']).toBeUndefined()
+      expect(response.text).toContain('A body must be in UTF-8.')
     }
     for (const parameters of ['charset=utf-8', 'charset=UTF-8', 'charset="utf-8"', 'charset=utf8', 'v=1']) {
       const headers = { 'content-type': `application/json; ${parameters}` }
-      const answer = await app.rest('POST', path, { payload, headers })
-      expect([parameters, answer.status < 300]).toEqual([parameters, true])
+      const response = await app.rest('POST', path, { payload, headers })
+      expect([parameters, response.status < 300]).toEqual([parameters, true])
     }
   })
 
@@ -91,7 +91,7 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
     },
   )
 
-  // A proxy that still sends would see a reset connection, and answer 502 instead of passing the 413 on.
+  // A proxy that still sends would see a reset connection, and respond with 502 instead of passing the 413 on.
   test.each(Object.keys(accepted))(
     'a body that is too large at %s may be sent completely, and the connection serves the next request',
     async (path) => {

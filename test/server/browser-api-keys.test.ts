@@ -31,10 +31,10 @@ describe.each(everyExecutionPath)('an API key in a browser page on %s, fast path
       const before = await readStoredRows(app)
       for (const each of credentials(app.merchant.apiKey)) {
         for (const from of [origin, 'https://evil.example', 'null']) {
-          const answer = await app.rest(method, path, { body, key: null, headers: { ...each, origin: from } })
-          expect([answer.status, codeIn(answer.body)]).toEqual([403, 'API_KEY_IN_BROWSER'])
-          expect(answer.text).toContain('POST /api/client-tokens')
-          expect(answer.headers['access-control-allow-origin']).toBe(from === origin ? origin : undefined)
+          const response = await app.rest(method, path, { body, key: null, headers: { ...each, origin: from } })
+          expect([response.status, codeIn(response.body)]).toEqual([403, 'API_KEY_IN_BROWSER'])
+          expect(response.text).toContain('POST /api/client-tokens')
+          expect(response.headers['access-control-allow-origin']).toBe(from === origin ? origin : undefined)
         }
       }
       expect(await readStoredRows(app)).toEqual(before)

@@ -158,16 +158,16 @@ function restDoor(): ApiClient {
   ): Promise<ApiOutcome<Result>> => {
     const given = Object.entries(query).filter(([, value]) => value !== undefined)
     const search = new URLSearchParams(given.map(([name, value]) => [snakeCase(name), String(value)]))
-    const answer = await app.rest(method, `${path}${given.length > 0 ? `?${search}` : ''}`, {
+    const response = await app.rest(method, `${path}${given.length > 0 ? `?${search}` : ''}`, {
       ...(body && { body: snakeCased(body, names) }),
       ...(key !== undefined && { key }),
       ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
     })
-    if (answer.body.status === 'success') return succeeded(read(answer.body) as Result, answer.status)
-    const { code, details = {} } = answer.body.error
+    if (response.body.status === 'success') return succeeded(read(response.body) as Result, response.status)
+    const { code, details = {} } = response.body.error
     const ownNames = Object.fromEntries(Object.entries(names).map(([name, wire]) => [wire, name]))
     const nameOf = (wire: string) => ownNames[wire] ?? (wire === 'Idempotency-Key' ? 'idempotencyKey' : camelCase(wire))
-    return refused({ code, ...details, fields: details.fields ?? null }, nameOf, answer.status)
+    return refused({ code, ...details, fields: details.fields ?? null }, nameOf, response.status)
   }
   const page = ({ data, pagination }: Answered) => ({ items: camelCased(data), total: pagination.total })
 

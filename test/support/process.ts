@@ -138,6 +138,6 @@ function endOf(child: ChildProcess): Promise<Ended> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
-export async function jsonOf(answer: Response): Promise<any> {
-  return answer.json()
+export async function jsonOf(response: Response): Promise<any> {
+  return response.json()
 }

@@ -199,14 +199,14 @@ test('the cleanup that runs every minute removes neither recently used rate-limi
   expect(shared.exchange(3, { merchantId: 'one', unused: 5, wanted: 9 })).toEqual({ tokens: 5, left: 0 })
 })
 
-/** One process among several, whose exchanges are answered as given; the last answer again and again. */
+/** One process among several, whose exchanges return the given results in order, and then the last result repeatedly. */
 function oneProcess(perSecond: number, processes: number, answers: (TokenExchangeResult | Error)[]) {
   const exchanges: TokenExchangeRequest[] = []
   const exchange = async (request: TokenExchangeRequest) => {
     exchanges.push(request)
-    const answer = answers.length > 1 ? answers.shift() : answers[0]
-    if (!answer || answer instanceof Error) throw answer
-    return answer
+    const result = answers.length > 1 ? answers.shift() : answers[0]
+    if (!result || result instanceof Error) throw result
+    return result
   }
   const limiter = createSharedRateLimiter(perSecond, { exchange, processes }, elapsed)
   const ask = async () => {

@@ -7,7 +7,7 @@ import { servePlainly } from './plain-server.ts'
 const [path = '', form] = process.argv.slice(2)
 const { together } = leanPayouts(path)
 
-type Waiting = { readonly request: LeanRequest; readonly resolve: (answer: LeanAnswer) => void }
+type Waiting = { readonly request: LeanRequest; readonly resolve: (response: LeanAnswer) => void }
 
 let waiting: Waiting[] = []
 

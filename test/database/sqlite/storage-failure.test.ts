@@ -102,13 +102,13 @@ describe('a full disk', () => {
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
 
     let stored = 0
-    let answer = await storeKeys(db, [1])
-    while (answer[0]?.status === 'fulfilled' && stored < 100) {
+    let outcomes = await storeKeys(db, [1])
+    while (outcomes[0]?.status === 'fulfilled' && stored < 100) {
       stored++
       if (stored === 5) fillDisk(filler)
-      answer = await storeKeys(db, [stored + 1])
+      outcomes = await storeKeys(db, [stored + 1])
     }
-    expect(answer).toEqual([unavailable('SQLITE_FULL')])
+    expect(outcomes).toEqual([unavailable('SQLITE_FULL')])
     expect(await countKeys(db)).toBe(stored)
     expect(await storeKeys(db, [101, 102])).toEqual([unavailable('SQLITE_FULL'), unavailable('SQLITE_FULL')])
 

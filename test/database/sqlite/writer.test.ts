@@ -344,12 +344,12 @@ describe('a SQLite operation that waits for something other than its own stateme
     const { db } = await startDatabase()
     const ended = Promise.withResolvers<unknown>()
 
-    const answer = db.write(async (tx) => {
+    const result = db.write(async (tx) => {
       await new Promise((resolve) => setTimeout(resolve, 5))
       await attempt(() => insertMerchant(tx, merchantRow(2))).catch(ended.resolve)
     })
 
-    await expect(answer).rejects.toEqual(complaint)
+    await expect(result).rejects.toEqual(complaint)
     expect(await ended.promise).toMatchObject(late)
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })

@@ -84,7 +84,9 @@ function streaming(app: App, key: string) {
   return async (parameters: { readonly query: string; readonly variables: object }) => {
     started ??= start()
     const { server, url } = await started
-    const closed = new Promise((resolve) => server.server.once('request', (_, answer) => answer.once('close', resolve)))
+    const closed = new Promise((resolve) =>
+      server.server.once('request', (_, response) => response.once('close', resolve)),
+    )
     const looked = new Promise<{ done: true; value?: string }>((resolve) => {
       looks = () => resolve({ done: true })
     })

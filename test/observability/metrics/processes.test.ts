@@ -14,15 +14,15 @@ const patience = { timeout: 20_000 }
 
 type Measured = Awaited<ReturnType<typeof startMeasured>>
 
-/** Sends `count` requests over separate connections, so any process may answer. */
+/** Sends `count` requests over separate connections, so any process may respond. */
 async function ask({ address }: Measured, times: number, path: string, init: RequestInit = {}): Promise<number[]> {
   const one = async () => {
-    const answer = await fetch(address + path, {
+    const response = await fetch(address + path, {
       ...init,
       headers: { ...headers, connection: 'close', ...init.headers },
     })
-    await answer.arrayBuffer()
-    return answer.status
+    await response.arrayBuffer()
+    return response.status
   }
   return Promise.all(Array.from({ length: times }, one))
 }
@@ -190,8 +190,8 @@ describe('the metrics port', () => {
   test('responds in OpenMetrics if Accept asks for it and otherwise in Prometheus text, with the same metrics', async () => {
     const { metricsPort, scrape } = await startMeasured('sqlite')
     const as = async (accept: string) => {
-      const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers: { accept } })
-      return { type: answer.headers.get('content-type'), text: await answer.text() }
+      const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers: { accept } })
+      return { type: response.headers.get('content-type'), text: await response.text() }
     }
     const plain = 'text/plain; version=0.0.4; charset=utf-8'
     const open = 'application/openmetrics-text; version=1.0.0; charset=utf-8'

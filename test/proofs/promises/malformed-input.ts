@@ -80,7 +80,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 function outcomeOf({ answers, broken, smallest }: Tally, isControl: boolean): Outcome {
   const count = [...answers.values()].reduce((sum, each) => sum + each, 0)
   const share = (what: RegExp) =>
-    [...answers].reduce((sum, [answer, each]) => sum + (what.test(answer) ? each : 0), 0).toLocaleString('en')
+    [...answers].reduce((sum, [response, each]) => sum + (what.test(response) ? each : 0), 0).toLocaleString('en')
   const figure =
     `${count.toLocaleString('en')} inputs: ${share(/^2.. done/)} done, ${share(/INVALID_INPUT/)} rejected as invalid, ` +
     `${broken.failure} failures, ${broken.nameless} validation errors without a field${smallest === null ? '' : `; ${smallest}`}`
@@ -211,8 +211,8 @@ async function tryBytes({ server, apiKey }: DemoService, tally: Tally): Promise<
   await server.listen({ host: '127.0.0.1', port: 0 })
   const { port } = server.server.address() as AddressInfo
   const answers = await Promise.all(hostileBytes(apiKey).map((bytes) => exchange(port, bytes, 1_000)))
-  for (const answer of answers) {
-    const [, status = 'none'] = /^HTTP\/1\.1 (\d+)/.exec(answer) ?? []
+  for (const response of answers) {
+    const [, status = 'none'] = /^HTTP\/1\.1 (\d+)/.exec(response) ?? []
     count(tally, `${status} bytes`)
     if (status.startsWith('5')) tally.broken.failure++
   }
@@ -255,8 +255,8 @@ function fieldsOf(fields: unknown): string[] {
   return ((fields ?? []) as { field: string }[]).map(({ field }) => field)
 }
 
-function count({ answers }: Tally, answer: string): void {
-  answers.set(answer, (answers.get(answer) ?? 0) + 1)
+function count({ answers }: Tally, response: string): void {
+  answers.set(response, (answers.get(response) ?? 0) + 1)
 }
 
 /** The demo has one webhook endpoint, and some inputs delete endpoints. */
@@ -272,8 +272,8 @@ async function thingsOf(demo: DemoService): Promise<Things> {
   const lists = ['assetCodes', 'customers', 'payoutMethods', 'wallets', 'payouts', 'webhookEndpoints']
   const selections = lists.map((list) => `${list}(first: 30) {nodes {... on Node {__typename id}}}`)
   const body = JSON.stringify({ query: `{${selections.join(' ')} merchant {__typename id}}` })
-  const answer = await send(demo, '/graphql', { method: 'POST', contentType: 'application/json', headers: {}, body })
-  const { merchant, ...connections } = answer.body.data as Found
+  const response = await send(demo, '/graphql', { method: 'POST', contentType: 'application/json', headers: {}, body })
+  const { merchant, ...connections } = response.body.data as Found
   const nodes = [merchant, ...Object.values(connections).flatMap((connection) => connection.nodes)]
   return nodes.map(({ __typename, id }) => ({ type: __typename, uuid: atob(id).replace(/^\w+:/, '') }))
 }

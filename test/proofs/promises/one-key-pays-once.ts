@@ -80,8 +80,8 @@ async function askUntilAnswered(
   for (let attempt = 0; ; attempt++) {
     const target = await where()
     const sentKey = changesKey && attempt > 0 ? `${key}, attempt ${attempt}` : key
-    const answer = await send(target, agent, keyedPayout[door](sentKey)).catch(() => null)
-    if (answer !== null && answer.status !== 503) return keep(log, key, door, answer)
+    const response = await send(target, agent, keyedPayout[door](sentKey)).catch(() => null)
+    if (response !== null && response.status !== 503) return keep(log, key, door, response)
     log.retries++
     await delay(10)
   }

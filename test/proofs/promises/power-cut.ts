@@ -109,8 +109,8 @@ async function cutOften(
     disk.apply(record)
     if (record.operation === 'sync' && record.file === 'main') seen.checkpoints++
     if (!isAcknowledgement(record)) continue
-    const answer = acknowledgedBy(record.bytes.toString().split('\r\n\r\n')[1] ?? '')
-    acknowledged.set(answer.narration, answer)
+    const acknowledgement = acknowledgedBy(record.bytes.toString().split('\r\n\r\n')[1] ?? '')
+    acknowledged.set(acknowledgement.narration, acknowledgement)
     if (!cutAfter.has(record)) continue
 
     // Half of the cases are the worst one: no unsynced byte survives. In the others a part survives, not in the order

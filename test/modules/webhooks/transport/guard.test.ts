@@ -179,9 +179,9 @@ describe('host names of webhook URLs', () => {
       const isA = question.readUInt16BE(question.length - 4) === 1
       const head = Buffer.from([...message.subarray(0, 2), 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0])
       const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1])
-      const answer = Buffer.concat([head, question, isA ? record : Buffer.alloc(0)])
+      const response = Buffer.concat([head, question, isA ? record : Buffer.alloc(0)])
       // The known record type comes after the unknown one.
-      setTimeout(() => socket.send(answer, port), isA ? 20 : 0)
+      setTimeout(() => socket.send(response, port), isA ? 20 : 0)
     })
     socket.bind(0, '127.0.0.1')
     await once(socket, 'listening')

@@ -27,14 +27,14 @@ function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
 
 /** Starts a server that responds with raw bytes of the test. */
 async function startRaw(
-  answer: (socket: Socket, chunk: Buffer) => void,
+  respond: (socket: Socket, chunk: Buffer) => void,
   onClose: (value?: unknown) => void = () => {},
 ): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {}).on('close', onClose)
-    socket.on('data', (chunk) => answer(socket, chunk))
+    socket.on('data', (chunk) => respond(socket, chunk))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -276,11 +276,11 @@ describe('connections of the webhook sender', () => {
   test.each([
     ['with an invalid response', 'protocol', 'hello\r\n\r\n'],
     ['in the middle of a response', 'reset', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
-  ])('that fail %s on reuse are not retried', async (_, kind, answer) => {
+  ])('that fail %s on reuse are not retried', async (_, kind, response) => {
     let answers = 0
     const url = await startRaw((socket) => {
       answers++
-      socket.write(answers === 1 ? 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' : answer)
+      socket.write(answers === 1 ? 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' : response)
       // After the request was read.
       if (answers > 1) setTimeout(() => socket.resetAndDestroy(), 20)
     })
