@@ -30,7 +30,7 @@ test.each(['1', '2'])(
       return response?.status ?? child.exitCode ?? child.signalCode
     }
     await expect.poll(wallets, { timeout: 200_000 }).toBe(200)
-    // It still answers after all output of its start and these requests has failed.
+    // It still responds after all output of its start and these requests has failed.
     for (let i = 0; i < 20; i++) expect(await wallets()).toBe(200)
 
     child.kill('SIGTERM')

@@ -73,10 +73,10 @@ describe('npm start', () => {
     const { address } = await startService(await createDemoInstallation())
     const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
     const lines = [...readme.matchAll(/^```sh\n(curl [^`]*)```/gm)].map(([, line = '']) => line)
-    const answers = lines.map((line) =>
+    const responses = lines.map((line) =>
       JSON.parse(execFileSync('sh', ['-c', line.replaceAll('http://127.0.0.1:4000', address)], { encoding: 'utf8' })),
     )
-    expect(answers).toMatchObject([
+    expect(responses).toMatchObject([
       { status: 'success', pagination: { total: 9 } },
       { status: 'success', data: { amount: '25.50000000', status: 'PROCESSING' } },
       { status: 'success', data: { secret: expect.stringMatching(/^whsec_/) } },
@@ -235,7 +235,7 @@ describe('npm start', () => {
     const place = await createDemoInstallation()
     const { child, ended, address } = await startService(place)
     const agent = new Agent({ keepAlive: true, maxSockets: 32 })
-    const answers: number[] = []
+    const statuses: number[] = []
     let refused = 0
     const load = Array.from({ length: 32 }, async (_, client) => {
       for (let i = 0; i < 500; i++) {
@@ -244,10 +244,10 @@ describe('npm start', () => {
           refused++
           return
         }
-        answers.push(status)
+        statuses.push(status)
       }
     })
-    await expect.poll(() => answers.length, { timeout: 60_000 }).toBeGreaterThan(100)
+    await expect.poll(() => statuses.length, { timeout: 60_000 }).toBeGreaterThan(100)
     child.kill('SIGTERM')
     const { code } = await ended
     await Promise.all(load)
@@ -255,10 +255,10 @@ describe('npm start', () => {
 
     expect(code).toBe(0)
     expect(refused).toBeGreaterThan(0)
-    expect(new Set(answers)).toEqual(new Set([200]))
+    expect(new Set(statuses)).toEqual(new Set([200]))
     // Every acknowledged payout is stored, and the books agree.
     const { payouts } = (await cli(place, 'audit', '--json')).json() as { payouts: number }
-    expect(payouts).toBeGreaterThanOrEqual(6 + answers.length)
+    expect(payouts).toBeGreaterThanOrEqual(6 + statuses.length)
     expect((await cli(place, 'audit', '--json')).code).toBe(0)
   })
 })

@@ -63,9 +63,9 @@ export function leanPayouts(path: string): {
     together: (requests) => {
       begin?.run()
       try {
-        const answers = requests.map(pay)
+        const responses = requests.map(pay)
         commit?.run()
-        return answers
+        return responses
       } catch (error) {
         if (db.inTransaction) rollback?.run()
         throw error

@@ -143,9 +143,9 @@ describe('a client whose request fails', () => {
 test('a client retries until a service with a rate limit accepts the request', async () => {
   const { options } = await startServiceAndProxy('sqlite', { RATE_LIMIT: '1' })
   const client = createClient(options)
-  const answers = await Promise.all([1, 2, 3].map(() => client.get('/api/asset-codes')))
-  expect(answers.map(({ status }) => status)).toEqual(['success', 'success', 'success'])
-  expect(Math.max(...answers.map(({ attempts }) => attempts))).toBeGreaterThan(1)
+  const responses = await Promise.all([1, 2, 3].map(() => client.get('/api/asset-codes')))
+  expect(responses.map(({ status }) => status)).toEqual(['success', 'success', 'success'])
+  expect(Math.max(...responses.map(({ attempts }) => attempts))).toBeGreaterThan(1)
 })
 
 describe('a client whose proxy asks it to wait', () => {

@@ -272,9 +272,9 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     const webhookId = await endpointOf(app)
     const path = `/webhooks/${webhookId}`
     const form = { ...(await console.form(path, 'webhook test')), reason: 'to see' }
-    const answers = await Promise.all([1, 2, 3].map(() => console.post(path, form)))
-    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303])
-    expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1)
+    const responses = await Promise.all([1, 2, 3].map(() => console.post(path, form)))
+    expect(responses.map(({ status }) => status)).toEqual([303, 303, 303])
+    expect(new Set(responses.map(({ headers }) => headers.location)).size).toBe(1)
     const { items } = await listEvents(context, {})
     expect(items.filter(({ type }) => type === 'webhook.test')).toHaveLength(1)
     expect(await console.kept()).toHaveLength(1)

@@ -81,13 +81,13 @@ describe('without a session', () => {
     const { console } = await start()
     const { basePath: base } = console.entrance
     await console.enter()
-    const answers = []
+    const responses = []
     for (const path of ['/', '/payouts', `${base}/`, `${base}/payouts`, `${base}/nowhere`, '/nowhere', '/?token=']) {
-      answers.push(await console.ask('GET', path))
+      responses.push(await console.ask('GET', path))
     }
-    answers.push(await console.ask('POST', `${base}/rails`, { origin: console.origin }))
-    for (const response of answers) expectClosed(response)
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    responses.push(await console.ask('POST', `${base}/rails`, { origin: console.origin }))
+    for (const response of responses) expectClosed(response)
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
   })
 
   test('twenty requests with wrong links make the right link invalid', async () => {

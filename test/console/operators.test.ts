@@ -180,8 +180,8 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     const { app, console } = await start(engine)
     await console.operator('ada')
     const { token } = await createOperatorLink(app.service, { name: 'ada' })
-    const answers = await Promise.all([1, 2, 3, 4].map(() => console.browser().useLink(token, password)))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 403, 403, 403])
+    const responses = await Promise.all([1, 2, 3, 4].map(() => console.browser().useLink(token, password)))
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([303, 403, 403, 403])
     const late = await console.browser().useLink(token)
     expect([late.status, late.text.includes('used already')]).toEqual([403, true])
     expect(console.faults).toEqual([])
@@ -193,8 +193,8 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     const links = async () => (await createOperatorLink(app.service, { name: 'ada' })).token
     const refused = async (token: string) => {
       const browser = console.browser()
-      const answers = [await browser.get(`/link?token=${token}`), await browser.useLink(token)]
-      for (const { status, headers, text } of answers) {
+      const responses = [await browser.get(`/link?token=${token}`), await browser.useLink(token)]
+      for (const { status, headers, text } of responses) {
         expect([status, headers['set-cookie'], text.includes('used already')]).toEqual([403, undefined, true])
       }
     }

@@ -278,7 +278,7 @@ async function latestEventAt(address: string): Promise<number> {
   return latest
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
 async function jsonAt(address: string, query: string): Promise<any> {
   // The test kills the process, and the next one has its port.
   const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json', connection: 'close' }

@@ -163,7 +163,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
   test('a page of another origin may not read a response', async () => {
     const app = await startApp(engine, { hasFastPath })
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
-    const answers = [
+    const responses = [
       await post(app, { query: who }, origin),
       await app.rest('OPTIONS', path, { headers: origin }),
       await app.rest('GET', `${path}?query=${encodeURIComponent(who)}`, { headers: origin }),
@@ -175,7 +175,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
         payload: { query: who },
       }),
     ]
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       expect(headers['x-request-id']).toBeDefined()
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
     }
@@ -318,7 +318,7 @@ describe.each(everyExecutionPath)('GraphQL request ids on %s, fast path: %s', (e
     const lines: string[] = []
     const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     const own = { 'x-request-id': 'mine 1' }
-    const answers = [
+    const responses = [
       await post(app, { query: who }, own),
       await post(
         app,
@@ -331,11 +331,11 @@ describe.each(everyExecutionPath)('GraphQL request ids on %s, fast path: %s', (e
       await app.rest('GET', `${path}?query=${encodeURIComponent(opening)}`, { headers: own }),
       await app.rest('PUT', path, { headers: own }),
     ]
-    for (const { headers, body } of answers) {
+    for (const { headers, body } of responses) {
       expect([headers['x-request-id'], body.extensions.requestId]).toEqual(['mine 1', 'mine 1'])
       for (const { extensions } of body.errors ?? []) expect(extensions.requestId).toBe('mine 1')
     }
-    expect(lines).toHaveLength(answers.length)
+    expect(lines).toHaveLength(responses.length)
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ request_id: 'mine 1', route: path })
 
     const replaced = await post(app, { query: who }, { 'x-request-id': 'x'.repeat(129) })
@@ -461,18 +461,18 @@ describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine
     ) => `mutation { createPayout(input: { assetCode: USDC, amount: "${amount}", recipient: ${recipient},
       paymentPurpose: GIFTS, idempotencyKey: "${app.merchant.apiKey}" }) { __typename ... on UserError { message } } }`
     const texts = [pay('1'), pay('1000'), pay('x'), `${pay('1')} {`, pay('1').replace('createPayout', 'nothing'), who]
-    const answers = await Promise.all(texts.map((query) => post(app, { query, variables: { canary } })))
-    answers.push(await app.rest('GET', `${path}?query=${encodeURIComponent(pay('1'))}`))
-    answers.push(await post(app, `{"query":"${canary}`), await post(app, { query: who }, {}, `pgw_test_${canary}`))
+    const responses = await Promise.all(texts.map((query) => post(app, { query, variables: { canary } })))
+    responses.push(await app.rest('GET', `${path}?query=${encodeURIComponent(pay('1'))}`))
+    responses.push(await post(app, `{"query":"${canary}`), await post(app, { query: who }, {}, `pgw_test_${canary}`))
 
     const { ask, lines: faultLines } = failing(app, hasFastPath, new Error(`${canary} ${app.merchant.apiKey}`))
-    answers.push((await ask(pay('1'))) as never)
+    responses.push((await ask(pay('1'))) as never)
     for (const text of [...lines, ...faultLines]) {
       expect(text).not.toContain(canary)
       expect(text).not.toContain(app.merchant.apiKey)
     }
-    for (const { text } of answers) expect(text).not.toContain(app.merchant.apiKey)
-    expect(lines.length).toBe(answers.length - 1)
+    for (const { text } of responses) expect(text).not.toContain(app.merchant.apiKey)
+    expect(lines.length).toBe(responses.length - 1)
     expect(faultLines.some((line) => line.includes('GraphQL field failed'))).toBe(true)
   })
 })

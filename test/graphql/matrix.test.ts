@@ -127,12 +127,12 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
   expect((await stored()) === unchanged, place).toBe(true)
 
   // The same object in every spelling: a mutation replays its result for the same key and input.
-  const answers = await inTurn(spellingsOf(thing), async (id) => {
+  const responses = await inTurn(spellingsOf(thing), async (id) => {
     const response = await send(id, place)
     const data = storesNothing ? null : response.data
     return { outcome: outcomeOf(response), data, stored: await stored() }
   })
-  const [first, ...again] = answers
+  const [first, ...again] = responses
   expect(first?.outcome, place).toBe('found')
   for (const other of again) expect(other, place).toEqual(first)
   expect(first?.stored === unchanged, place).toBe(!isMutation || storesNothing)

@@ -85,8 +85,8 @@ export async function contradictionsIn(url: string): Promise<string[]> {
 export async function faultsOfBooks(path: string): Promise<string[]> {
   const books = await contradictionsIn(`sqlite:${path}`)
   const database = new Sqlite(path, { timeout: 5_000 })
-  const answers = database.pragma('integrity_check') as { integrity_check: string }[]
+  const findings = database.pragma('integrity_check') as { integrity_check: string }[]
   database.close()
-  const pages = answers.map(({ integrity_check }) => integrity_check).filter((finding) => finding !== 'ok')
+  const pages = findings.map(({ integrity_check }) => integrity_check).filter((finding) => finding !== 'ok')
   return [...pages, ...books]
 }

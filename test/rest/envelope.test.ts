@@ -19,15 +19,15 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     const app = await startApp(engine)
     const created = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
     const path = `/api/payout/methods/banks/${created.body.data.id}`
-    const answers = [
+    const responses = [
       await app.rest('PUT', path, { body: {} }),
       await app.rest('GET', '/api/payout/methods'),
       await app.rest('DELETE', `/api/payout/methods/${created.body.data.id}`),
       await app.rest('GET', '/api/customers'),
       await app.rest('GET', '/api/asset-codes'),
     ]
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
-    expect(answers.map(({ body }) => Object.keys(body))).toEqual([
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    expect(responses.map(({ body }) => Object.keys(body))).toEqual([
       ['status', 'message', 'data'],
       ['status', 'message', 'data', 'pagination'],
       ['status', 'message'],

@@ -245,13 +245,13 @@ describe('the OpenAPI document', () => {
 
   test('has examples that match the schema of each response', () => {
     const { schemas } = document.components
-    const answers = operations.flatMap(({ operation }) =>
+    const responseSchemas = operations.flatMap(({ operation }) =>
       Object.values(operation.responses).flatMap((each) =>
         'content' in each ? Object.values(each.content).map(({ schema }) => schema) : [],
       ),
     )
-    expect(answers).toHaveLength(51)
-    for (const schema of [...answers, failure.schema, problemDetails.schema]) {
+    expect(responseSchemas).toHaveLength(51)
+    for (const schema of [...responseSchemas, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])
     }

@@ -18,12 +18,12 @@ test('ruling 9: while the write queue is full, writes are rejected before their 
   const app = await startApp('sqlite')
   const ask = async () => {
     const waiting = Array.from({ length: maxQueuedWrites }, () => app.db.write(async () => {}))
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       app.rest('POST', '/api/wallets', { payload: '{', headers: json }),
       app.rest('GET', '/api/asset-codes'),
     ])
     await Promise.all(waiting)
-    return answers
+    return responses
   }
   let [refused, read] = await ask()
   // On a slow machine the service may have begun to commit the queue before it receives the request.
@@ -156,7 +156,7 @@ describe.each(everyEngine)('status 404 on %s', (engine) => {
     const asStranger = async (id: string) => {
       const given = { key: apiKey, headers: { 'x-request-id': 'same' } }
       const own = { customer_id: id }
-      const answers = [
+      const responses = [
         await app.rest('GET', `/api/customers/${id}`, given),
         await app.rest('GET', `/api/wallets/${id}`, given),
         await app.rest('GET', `/api/wallets/${id}/customer`, given),
@@ -167,7 +167,7 @@ describe.each(everyEngine)('status 404 on %s', (engine) => {
         await app.rest('POST', '/api/payout/methods/wallets', { ...given, body: { ...walletMethodBody, ...own } }),
         await app.rest('POST', '/api/payouts/banks', { ...given, body: { ...payoutBody, ...own } }),
       ]
-      return answers.map(({ status, text, headers: { date: _, ...headers } }) => ({ status, text, headers }))
+      return responses.map(({ status, text, headers: { date: _, ...headers } }) => ({ status, text, headers }))
     }
     const absent = await asStranger(absentId)
     expect(new Set(absent.map(({ status }) => status))).toEqual(new Set([404]))
@@ -198,14 +198,14 @@ describe.each(everyEngine)('status 404 on %s', (engine) => {
     'constructor',
   ])('ruling 5: a path with the invalid id %.40s is not found', async (id) => {
     const app = await startApp(engine)
-    const answers = [
+    const responses = [
       await app.rest('GET', `/api/customers/${id}`),
       await app.rest('GET', `/api/wallets/${id}`),
       await app.rest('GET', `/api/wallets/${id}/customer`),
       await app.rest('PUT', `/api/payout/methods/banks/${id}`, { body: {} }),
       await app.rest('DELETE', `/api/payout/methods/${id}`),
     ]
-    for (const { status, body } of answers) {
+    for (const { status, body } of responses) {
       expect(status).toBe(404)
       expect(['RESOURCE_NOT_FOUND', 'ENDPOINT_NOT_FOUND']).toContain(body.error.code)
     }
@@ -366,9 +366,9 @@ describe.each(everyEngine)('statuses 409, 422 and 500 on %s', (engine) => {
   test('ruling 7: simultaneous requests with the same idempotency key create one wallet', async () => {
     const app = await startApp(engine)
     const given = { body: walletBody, headers: { 'idempotency-key': 'k' } }
-    const answers = await Promise.all(Array.from({ length: 8 }, () => app.rest('POST', '/api/wallets', given)))
+    const responses = await Promise.all(Array.from({ length: 8 }, () => app.rest('POST', '/api/wallets', given)))
     const ids = new Set<string>()
-    for (const { status, body } of answers) {
+    for (const { status, body } of responses) {
       expect([201, 409]).toContain(status)
       if (status === 201) ids.add(body.data.id)
     }

@@ -194,7 +194,7 @@ export async function startApp(
         status: response.statusCode,
         headers: response.headers,
         text: response.body,
-        // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+        // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
         body: bodyOf(response) as any,
       }
     },

@@ -200,11 +200,11 @@ test('the cleanup that runs every minute removes neither recently used rate-limi
 })
 
 /** One process among several, whose exchanges return the given results in order, and then the last result repeatedly. */
-function oneProcess(perSecond: number, processes: number, answers: (TokenExchangeResult | Error)[]) {
+function oneProcess(perSecond: number, processes: number, results: (TokenExchangeResult | Error)[]) {
   const exchanges: TokenExchangeRequest[] = []
   const exchange = async (request: TokenExchangeRequest) => {
     exchanges.push(request)
-    const result = answers.length > 1 ? answers.shift() : answers[0]
+    const result = results.length > 1 ? results.shift() : results[0]
     if (!result || result instanceof Error) throw result
     return result
   }
@@ -324,8 +324,8 @@ function isPassed(ask: () => unknown): boolean {
 test('a merchant can use its whole limit whether its requests go to one process or to several', async () => {
   for (const holders of [[0], [0, 1, 2]]) {
     const { isLetPass } = processes(3, 96)
-    const answers = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
-    expect((await Promise.all(answers)).filter(Boolean)).toHaveLength(96)
+    const results = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
+    expect((await Promise.all(results)).filter(Boolean)).toHaveLength(96)
   }
 })
 

@@ -14,8 +14,8 @@ let waiting: Waiting[] = []
 function answerAll(): void {
   const group = waiting
   waiting = []
-  const answers = together(group.map(({ request }) => request))
-  for (const [i, { resolve }] of group.entries()) resolve(answers[i] as LeanAnswer)
+  const responses = together(group.map(({ request }) => request))
+  for (const [i, { resolve }] of group.entries()) resolve(responses[i] as LeanAnswer)
 }
 
 function inGroup(request: LeanRequest): Promise<LeanAnswer> {

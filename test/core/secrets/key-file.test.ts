@@ -40,9 +40,9 @@ test('processes that create the key file simultaneously use the same key', async
   const source = join(import.meta.dirname, '../../../src/core/secrets/key-file.ts')
   const script = `import { loadOrCreateKey } from ${JSON.stringify(source)}; console.log(loadOrCreateKey(${JSON.stringify(path)}).toString('hex'))`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
-  const answers = await Promise.all(Array.from({ length: 6 }, run))
+  const outputs = await Promise.all(Array.from({ length: 6 }, run))
 
-  expect(new Set(answers.map(({ stdout }) => stdout)).size).toBe(1)
+  expect(new Set(outputs.map(({ stdout }) => stdout)).size).toBe(1)
   expect(readdirSync(folder)).toEqual(['payouts.sqlite.secrets-key'])
 })
 

@@ -27,7 +27,7 @@ const unavailable = (cause: string) => ({
 const storeKeys = (db: Database, numbers: number[]) =>
   Promise.allSettled(numbers.map((number) => db.write((tx) => insertKey(tx, keyRow(number)))))
 
-const statuses = (answers: PromiseSettledResult<unknown>[]) => answers.map(({ status }) => status)
+const statuses = (outcome: PromiseSettledResult<unknown>[]) => outcome.map(({ status }) => status)
 
 describe('a full disk', () => {
   /** Limits the growth of the file to `pages`, as a full disk would. */
@@ -57,7 +57,7 @@ describe('a full disk', () => {
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     await Promise.all([leaveRoomFor(db, 10), db.write(() => {})])
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write((tx) => insertMerchant(tx, merchantRow(2))),
       db.write(async (tx) => {
         await attempt(() => insertKey(tx, keyRow(1))).catch(() => {})
@@ -66,7 +66,7 @@ describe('a full disk', () => {
       db.write((tx) => insertMerchant(tx, merchantRow(4))),
     ])
 
-    expect(answers).toEqual(upTo(3).map(() => unavailable('SQLITE_FULL')))
+    expect(outcome).toEqual(upTo(3).map(() => unavailable('SQLITE_FULL')))
     expect(await rawQuery(sql`select name from merchants`)(db)).toEqual([{ name: 'Merchant 1' }])
   })
 

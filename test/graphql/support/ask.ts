@@ -9,9 +9,9 @@ import { findSigns } from './world.ts'
 /** A response as received; `text` excludes its request id, so that equal responses compare as equal. */
 export type AskResult = {
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
   readonly data: any
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
   readonly errors: any[]
 }
 

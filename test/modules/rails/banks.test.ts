@@ -49,9 +49,9 @@ describe('the bank directory', () => {
     ]
     const { rail, requests } = await startBank({ status: 200, body: { banks: list } })
     const directory = createRailBankDirectory([sandboxRail, rail])
-    const answers = await Promise.all([directory.listBanks('NGN'), directory.listBanks('NGN')])
-    answers.push(await directory.listBanks('NGN'))
-    for (const banks of answers) {
+    const lists = await Promise.all([directory.listBanks('NGN'), directory.listBanks('NGN')])
+    lists.push(await directory.listBanks('NGN'))
+    for (const banks of lists) {
       expect(banks).toEqual([
         { bankCode: '1', bankName: 'Alpha' },
         { bankCode: '2', bankName: 'Zed' },

@@ -101,8 +101,10 @@ async function cutOften(
   { before, records, log }: Recording,
   { folder, random, seen }: { folder: string; random: () => number; seen: Seen },
 ): Promise<string[]> {
-  const answers = records.filter(isAcknowledgement)
-  const cutAfter = new Set(Array.from({ length: cutsEach }, () => answers[Math.floor(random() * answers.length)]))
+  const acknowledgements = records.filter(isAcknowledgement)
+  const cutAfter = new Set(
+    Array.from({ length: cutsEach }, () => acknowledgements[Math.floor(random() * acknowledgements.length)]),
+  )
   const disk = diskWith(before)
   const acknowledged = new Map<string, Acknowledged>()
   for (const record of records) {

@@ -27,7 +27,7 @@ function startPace(endpoint: Endpoint = newEndpoint) {
       { durationMs = 1, retryAfter = null, times = 1 }: Partial<SendResult & { times: number }> = {},
     ) => {
       const sent: SendResult = { status, durationMs, retryAfter, error: null, answer: null }
-      for (let answers = 0; answers < times; answers++) pace.recordResult(judgeResponse(status), sent)
+      for (let responseCount = 0; responseCount < times; responseCount++) pace.recordResult(judgeResponse(status), sent)
     },
   }
 }

@@ -14,7 +14,7 @@ export type Answered = {
   readonly code: string | null
   readonly fields: readonly string[]
   readonly message: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
   readonly endpoint: any
   readonly secret: string | null
 }

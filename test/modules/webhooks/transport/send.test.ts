@@ -235,17 +235,17 @@ describe('connections of the webhook sender', () => {
   })
 
   test('that the receiver closed while idle do not count as a failed attempt', async () => {
-    let answers = 0
+    let requestCount = 0
     const url = await startRaw((socket) => {
-      answers++
+      requestCount++
       // The receiver drops the first connection when it is reused.
-      if (answers === 2) socket.resetAndDestroy()
+      if (requestCount === 2) socket.resetAndDestroy()
       else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
     })
     const sender = senderOf()
     expect(await sender.send(url, post)).toMatchObject({ status: 200 })
     expect(await sender.send(url, post)).toMatchObject({ status: 200, error: null })
-    expect(answers).toBe(3)
+    expect(requestCount).toBe(3)
   })
 
   test('over TLS that the receiver closed while idle do not count as a failed attempt', async () => {
@@ -260,11 +260,11 @@ describe('connections of the webhook sender', () => {
   })
 
   test('that the receiver closed while idle are retried only within the remaining time of the attempt', async () => {
-    let answers = 0
+    let requestCount = 0
     const url = await startRaw((socket) => {
-      answers++
-      if (answers === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
-      if (answers === 2) setTimeout(() => socket.resetAndDestroy(), 50)
+      requestCount++
+      if (requestCount === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      if (requestCount === 2) setTimeout(() => socket.resetAndDestroy(), 50)
     })
     const sender = senderOf({ limits })
     expect(await sender.send(url, post)).toMatchObject({ status: 200 })
@@ -277,17 +277,17 @@ describe('connections of the webhook sender', () => {
     ['with an invalid response', 'protocol', 'hello\r\n\r\n'],
     ['in the middle of a response', 'reset', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
   ])('that fail %s on reuse are not retried', async (_, kind, response) => {
-    let answers = 0
+    let requestCount = 0
     const url = await startRaw((socket) => {
-      answers++
-      socket.write(answers === 1 ? 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' : response)
+      requestCount++
+      socket.write(requestCount === 1 ? 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' : response)
       // After the request was read.
-      if (answers > 1) setTimeout(() => socket.resetAndDestroy(), 20)
+      if (requestCount > 1) setTimeout(() => socket.resetAndDestroy(), 20)
     })
     const sender = senderOf()
     expect(await sender.send(url, post)).toMatchObject({ status: 200 })
     expect(await sender.send(url, post)).toMatchObject({ status: null, error: { kind } })
-    expect(answers).toBe(2)
+    expect(requestCount).toBe(2)
   })
 
   test.each([false, true])(

@@ -28,7 +28,7 @@ export function askAt(address: string) {
       headers: { 'x-api-key': demoApiKey, 'content-type': 'application/json', ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
     return { status: response.status, body: (await response.json()) as any }
   }
 }
