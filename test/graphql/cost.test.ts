@@ -79,7 +79,7 @@ describe('the cost of a GraphQL operation counts', () => {
       10 + 1_200,
     ],
     [
-      'attempts as 40 more, because their responses are read with them',
+      'attempts as 40 more, because the responses of the attempts are read too',
       '{webhookEndpoint(id: "x") {deliveries(first: 2) {nodes {attempts {status}}}}}',
       1 + 10 + 1 + 2 * (40 + 20),
     ],

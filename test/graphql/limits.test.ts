@@ -53,7 +53,10 @@ describe('the size of a document', () => {
 
   test.each([
     ['itself', '{...f} fragment f on A {a ...f}'],
-    ['another fragment that spreads it', '{...f} fragment f on A {a {...g}} fragment g on A {... {...f}}'],
+    [
+      'another fragment that spreads the first fragment',
+      '{...f} fragment f on A {a {...g}} fragment g on A {... {...f}}',
+    ],
   ])('a fragment that spreads %s is rejected', (_, document) => {
     expect(excess(document)).toBe('Fragments must not form a cycle.')
   })
@@ -212,7 +215,7 @@ describe('fields that merge under one response name', () => {
   })
 
   test.each([
-    ['248 times one field', `{${times(248, () => 'merchant {name}')}}`],
+    ['one field 248 times', `{${times(248, () => 'merchant {name}')}}`],
     ['a field about a thousand times', `{${times(990, () => 'a')}}`],
     ['nested levels of merging fields', `{${times(8, () => `a {${times(8, () => `b {${times(8, () => 'c')}}`)}}`)}}`],
   ])('the number of pairs of merging fields exceeds the limit in a document with %s', (_, text) => {

@@ -317,8 +317,8 @@ describe('a SQLite operation that waits for something other than its own stateme
     ['setTimeout', () => new Promise((resolve) => setTimeout(resolve, 5))],
     ['setImmediate', () => new Promise((resolve) => setImmediate(resolve))],
     ['a file', () => readFile(new URL(import.meta.url))],
-    ['nothing that ever comes', () => new Promise(() => {})],
-    ['a write of its own', (db) => db.write(async () => {})],
+    ['a promise that never settles', () => new Promise(() => {})],
+    ['a separate write', (db) => db.write(async () => {})],
   ]
   const complaint = new Error('an operation inside write() awaited something other than its own statements')
 

@@ -224,7 +224,7 @@ describe('an HTTP rail fails with an unknown outcome', () => {
     ['no state', 200, { id: order.id, status: 'COMPLETED' }, unclearMessage],
     ['a duplicate state', 200, `{"id":"${order.id}","state":"REJECTED","state":"COMPLETED"}`, unclearMessage],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       200,
       Buffer.from(`{"id":"${order.id}","state":"COMPLETED","code":"\xff"}`, 'latin1'),
       unclearMessage,
@@ -242,7 +242,7 @@ describe('an HTTP rail fails with an unknown outcome', () => {
       { id: order.id, state: 'COMPLETED', reference: 'a\u001b[2Jb' },
       unclearMessage,
     ],
-    ['a reference that is no text', 200, { id: order.id, state: 'COMPLETED', reference: 17 }, unclearMessage],
+    ['a reference that is not a string', 200, { id: order.id, state: 'COMPLETED', reference: 17 }, unclearMessage],
     ['an invalid time', 200, { id: order.id, state: 'COMPLETED', at: 'yesterday' }, unclearMessage],
     [
       'more than 64 KiB',

@@ -50,7 +50,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
   test.each<[what: string, first: RailCallResult, later: RailCallResult]>([
     ['does not respond', { failure: 'it is down' }, { failure: 'it is down' }],
     ['has accepted an order', { state: 'ACCEPTED' }, { state: 'ACCEPTED' }],
-    ['has accepted an order and stopped answering', { state: 'ACCEPTED' }, { failure: 'it is down' }],
+    ['has accepted an order and then does not respond', { state: 'ACCEPTED' }, { failure: 'it is down' }],
   ])('backs off while the bank %s, and never polls early', async (_, first, later) => {
     const { respond, dueIn, transfer, wait } = await startWithOrder(engine)
     expect(await respond(first)).toBe('submit')
