@@ -69,7 +69,7 @@ export function startTranscript(engine: Setup): Transcript {
       expect(title, 'a title begins with the status').toMatch(new RegExp(`^${response.status}: `))
       const requestId = String(response.headers['x-request-id'])
       if (isMadeByService(requestId)) aliases.set(requestId, '{{request-id}}')
-      text += normalised(`### ${title}\n\n${writtenRequest(request, { key, ...sent })}\n${writtenAnswer(response)}\n`)
+      text += normalised(`### ${title}\n\n${writtenRequest(request, { key, ...sent })}\n${writtenResponse(response)}\n`)
       aliases.delete(requestId)
       return response
     },
@@ -111,7 +111,7 @@ function writtenRequest(request: string, { body, payload, headers, key }: Sent):
   )
 }
 
-function writtenAnswer({ status, headers, text }: Awaited<ReturnType<App['rest']>>): string {
+function writtenResponse({ status, headers, text }: Awaited<ReturnType<App['rest']>>): string {
   // These are the transport's, or follow from the body.
   const { date: _, connection: __, 'transfer-encoding': ___, 'content-length': length, ...relevant } = headers
   // A file is sent while it is written.

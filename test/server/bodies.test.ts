@@ -165,8 +165,11 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
       expect([status, code, fields]).toEqual([400, 'INVALID_INPUT', [fault]])
     }
     const query = new URLSearchParams({ query: '{ merchant { id } }', variables: '{"a":1,"a":2}' })
-    const queryAnswer = await app.rest('GET', `/graphql?${query}`)
-    expect([queryAnswer.status, queryAnswer.body.errors[0].extensions.fields[0].field]).toEqual([400, 'variables.a'])
+    const queryResponse = await app.rest('GET', `/graphql?${query}`)
+    expect([queryResponse.status, queryResponse.body.errors[0].extensions.fields[0].field]).toEqual([
+      400,
+      'variables.a',
+    ])
     expect(await readStoredRows(app)).toEqual(before)
   })
 })

@@ -187,9 +187,9 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
     for (const path of [...paths, '/rails/node/deposits', '/nowhere', '/apis', '/graphqlx']) {
       const { headers } = await sendFrom(page, app, [200, 'GET', path])
       expect([path, Object.keys(headers).filter((name) => name.startsWith('access-control-'))]).toEqual([path, []])
-      const preflightAnswer = await preflight(app, path)
-      expect([path, [404, 405].includes(preflightAnswer.statusCode)]).toEqual([path, true])
-      expect(Object.keys(preflightAnswer.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
+      const preflightResponse = await preflight(app, path)
+      expect([path, [404, 405].includes(preflightResponse.statusCode)]).toEqual([path, true])
+      expect(Object.keys(preflightResponse.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
     }
   })
 })
