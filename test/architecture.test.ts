@@ -19,7 +19,7 @@ function readSources(): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]))
 }
 
-test('the sources follow the house rules', () => {
+test('the sources follow the layer rules of docs/house-rules.md', () => {
   const sources = readSources()
 
   expect(Object.keys(sources).length).toBeGreaterThan(100)
@@ -496,7 +496,7 @@ test('packagesOf returns the name of every imported package', () => {
   ])
 })
 
-test('src has few files at its root, and no two files with the same name', () => {
+test('src has no more files at its root than allowed, and no two files with the same name', () => {
   const paths = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.(ts|js)$/.test(path))
     .map((path) => join('src', path))

@@ -92,7 +92,7 @@ const timers: Readonly<Record<string, string>> = {
   'test/modules/webhooks/dispatcher/faults.test.ts': 'what must not be posted is not for a while',
   'test/modules/webhooks/dispatcher/leases.test.ts': 'what must not be posted is not for a while',
   'test/modules/webhooks/dispatcher/on-its-own.test.ts': 'what must not be posted is not for a while',
-  'test/modules/webhooks/dispatcher/order.test.ts': 'a receiver answers later than another is posted to',
+  'test/modules/webhooks/dispatcher/order.test.ts': 'one receiver responds after another receiver has got a webhook',
   'test/modules/webhooks/dispatcher/support/world.ts': 'what is posted is waited for, and given up some time',
   'test/graphql/event-streams.test.ts': 'a query takes long, and what must not come does not come for a while',
   'test/graphql/streams.test.ts': 'what must not come does not come for a while',

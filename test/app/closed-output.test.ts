@@ -9,7 +9,7 @@ import { createDemoInstallation } from '../support/process.ts'
 const root = resolve(import.meta.dirname, '../..')
 
 test.each(['1', '2'])(
-  'a service with WORKERS=%s and a closed output pipe serves requests and ends on SIGTERM',
+  'a service with WORKERS=%s whose standard output is a closed pipe serves requests, and exits on SIGTERM',
   async (WORKERS) => {
     const place = await createDemoInstallation()
     const port = await freePort()
@@ -26,11 +26,11 @@ test.each(['1', '2'])(
 
     const wallets = async () => {
       const headers = { 'x-api-key': demoApiKey }
-      const answer = await fetch(`http://127.0.0.1:${port}/api/wallets`, { headers }).catch(() => null)
-      return answer?.status ?? child.exitCode ?? child.signalCode
+      const response = await fetch(`http://127.0.0.1:${port}/api/wallets`, { headers }).catch(() => null)
+      return response?.status ?? child.exitCode ?? child.signalCode
     }
     await expect.poll(wallets, { timeout: 200_000 }).toBe(200)
-    // It still answers after all output of its start and these requests has failed.
+    // It still responds after all output of its start and these requests has failed.
     for (let i = 0; i < 20; i++) expect(await wallets()).toBe(200)
 
     child.kill('SIGTERM')

@@ -32,7 +32,7 @@ function filesIn(folder: string): string[] {
 
 const explained = { status: 0, stdout: expect.stringContaining('Usage: npm run'), stderr: '' }
 
-test('the compile cache is in a folder next to the packages; if the folder cannot be created, a command runs without a cache', () => {
+test('the compile cache is in node_modules/.cache, and a command runs without a cache if the cache folder cannot be created', () => {
   expect(help()).toEqual(explained)
   expect(filesIn(join(root, 'node_modules/.cache/payout-gateway')).length).toBeGreaterThan(10)
 

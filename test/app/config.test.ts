@@ -316,7 +316,7 @@ describe('readConfig, for the console,', () => {
     expect(faultsOf({ [name]: value })).toContain(`  ${name} ${rule}`)
   })
 
-  test('requires CONSOLE_URL if CONSOLE_HOST is not this machine', () => {
+  test('requires CONSOLE_URL if CONSOLE_HOST is not a loopback address', () => {
     const message =
       '  CONSOLE_URL must be set if CONSOLE_HOST is not this machine: the console answers under that address only'
     expect(faultsOf({ CONSOLE_PORT: '4100', CONSOLE_HOST: '0.0.0.0' }).slice(1)).toEqual([message])

@@ -45,7 +45,7 @@ async function pay(address: string): Promise<number> {
 }
 
 describe.each(['1', '2'])('the console of a service with WORKERS=%s', (WORKERS) => {
-  test('runs in a separate process, which is restarted when it dies and ends when the service ends', async () => {
+  test('runs in a separate process that is restarted after a crash and ends with the service', async () => {
     const { address, place, child, ended, greeting, origin, consoleProcess, signInPage } = await start({ WORKERS })
     expect(greeting).toContain(`  Console  ${origin} (for operators: operator create)\n`)
     await expect.poll(signInPage, patience).toBe(200)

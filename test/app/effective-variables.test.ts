@@ -68,7 +68,7 @@ describe('.env.example', () => {
 })
 
 describe('the effective variables', () => {
-  test('include the default of each unset variable, which may depend on the mode', () => {
+  test('include, for each unset variable, the default value in the current mode', () => {
     const rows = rowsOf({})
     expect(rows.CORS_ORIGINS).toEqual({ value: '*', source: 'default' })
     expect(rowsOf({ MODE: 'live' }).CORS_ORIGINS).toEqual({ value: null, source: 'default' })

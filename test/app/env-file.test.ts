@@ -61,7 +61,7 @@ EMPTY=
     expect(readEnvFile(folder).errors).toEqual([expect.stringContaining('.env is not readable')])
   })
 
-  test('causes an error with the line number, but not the text, of each malformed line, because the text may be a secret', () => {
+  test('causes an error with the number of each malformed line, and without the line’s text, which may be a secret', () => {
     const folder = folderWith('HOST=::1\nPORT 5000\nwhsec_secret\n1ST=x\nMODE="live\nLOG_LEVEL=warn\n')
     const { errors } = readEnvFile(folder)
     const path = join(folder, '.env')

@@ -33,7 +33,10 @@ describe.each(['src/main.js', 'src/cli.js'])('%s', (program) => {
 const older = findOlderNode()
 
 // An older Node is optional on the machine; it cannot read TypeScript.
-test.skipIf(older === null)('src/main.js on an older installed Node.js fails and reports the required version', () => {
-  const { status, stderr } = spawnSync(String(older), ['src/main.js'], { cwd: root, encoding: 'utf8' })
-  expect([status, stderr]).toEqual([1, expect.stringMatching(/^payout-gateway needs Node\.js 22\.18 or later.*\n$/)])
-})
+test.skipIf(older === null)(
+  'src/main.js fails on an installed Node.js version that is too old, and reports the required version',
+  () => {
+    const { status, stderr } = spawnSync(String(older), ['src/main.js'], { cwd: root, encoding: 'utf8' })
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^payout-gateway needs Node\.js 22\.18 or later.*\n$/)])
+  },
+)

@@ -18,8 +18,8 @@ async function startAt(place: TestInstallation) {
       body: JSON.stringify({ ...payoutBody, amount: '0.01' }),
     })
   const ready = async () => {
-    const answer = await fetch(`${service.address}/readyz`)
-    return [answer.status, (await jsonOf(answer)).error?.message]
+    const response = await fetch(`${service.address}/readyz`)
+    return [response.status, (await jsonOf(response)).error?.message]
   }
   return { ...service, pay, ready }
 }
@@ -113,7 +113,7 @@ describe('a running service', () => {
     expect(await payoutsAfterCrash(place, service)).toBe(demoPayoutCount + 10)
   })
 
-  test('whose WAL index (-shm file) is removed does not lose a deposit that the command `deposit` then writes', async () => {
+  test('whose WAL index (-shm file) is removed does not lose a deposit that the command `deposit` writes afterwards', async () => {
     const place = await createDemoInstallation()
     const { pay, ready, child, ended } = await startAt(place)
     expect((await pay()).status).toBe(200)

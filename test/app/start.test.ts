@@ -26,9 +26,9 @@ describe('npm start', () => {
     const { greeting } = await startService(await createEmptyInstallation())
 
     const line = greeting.split('\n').find((text) => text.trim().startsWith('curl')) ?? ''
-    const answer = JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' }))
+    const response = JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' }))
 
-    const types = answer.data.map(
+    const types = response.data.map(
       (each: { customer_type: string; status: string }) => `${each.customer_type} ${each.status}`,
     )
     expect(new Set(types)).toEqual(new Set(['individual active', 'business active', 'individual closed']))
@@ -56,7 +56,7 @@ describe('npm start', () => {
     expect(greeting).not.toContain('USDC ZAR')
   })
   test.each([[{}], [{ WORKERS: '2' }]])(
-    'reports which variable to change if the port is in use, with %o',
+    'with the variables %o reports which variable to change if the port is in use',
     async (environment) => {
       const taken = createServer().listen(0, '127.0.0.1')
       await once(taken, 'listening')
@@ -73,10 +73,10 @@ describe('npm start', () => {
     const { address } = await startService(await createDemoInstallation())
     const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
     const lines = [...readme.matchAll(/^```sh\n(curl [^`]*)```/gm)].map(([, line = '']) => line)
-    const answers = lines.map((line) =>
+    const responses = lines.map((line) =>
       JSON.parse(execFileSync('sh', ['-c', line.replaceAll('http://127.0.0.1:4000', address)], { encoding: 'utf8' })),
     )
-    expect(answers).toMatchObject([
+    expect(responses).toMatchObject([
       { status: 'success', pagination: { total: 9 } },
       { status: 'success', data: { amount: '25.50000000', status: 'PROCESSING' } },
       { status: 'success', data: { secret: expect.stringMatching(/^whsec_/) } },
@@ -114,7 +114,7 @@ describe('npm start', () => {
 
   // The URL is stored in the database, so the port does not matter.
   test.each([[{}], [{ WORKERS: '2', HOST: '0.0.0.0' }]])(
-    'delivers the demo’s webhooks to the service’s own URL, even after a restart on another port, with %o',
+    'with the variables %o delivers the demo’s webhooks to the service’s own URL, even after a restart on another port',
     async (environment) => {
       const place = await createEmptyInstallation(environment)
       for (const _ of ['first', 'restarted']) {
@@ -165,7 +165,7 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayoutCount })
   })
 
-  test('rejects a database whose mode differs from MODE, and so do the commands', async () => {
+  test('rejects a database whose mode differs from MODE, and the operator commands reject that database too', async () => {
     const place = await createLiveInstallation()
     await cli(place, 'merchant', 'create', 'Acme')
     const forgotten = { ...place, env: { ...place.env, MODE: 'sandbox' } }
@@ -185,7 +185,7 @@ describe('npm start', () => {
     )
   })
 
-  test('if HOST allows requests from other machines, prints and logs a warning that the demo key is public', async () => {
+  test('prints and logs a warning that the demo key is public if HOST allows requests from other machines', async () => {
     const { greeting, child, ended } = await startService(await createDemoInstallation({ HOST: '0.0.0.0' }))
     child.kill('SIGTERM')
     const { stdout } = await ended
@@ -235,7 +235,7 @@ describe('npm start', () => {
     const place = await createDemoInstallation()
     const { child, ended, address } = await startService(place)
     const agent = new Agent({ keepAlive: true, maxSockets: 32 })
-    const answers: number[] = []
+    const statuses: number[] = []
     let refused = 0
     const load = Array.from({ length: 32 }, async (_, client) => {
       for (let i = 0; i < 500; i++) {
@@ -244,10 +244,10 @@ describe('npm start', () => {
           refused++
           return
         }
-        answers.push(status)
+        statuses.push(status)
       }
     })
-    await expect.poll(() => answers.length, { timeout: 60_000 }).toBeGreaterThan(100)
+    await expect.poll(() => statuses.length, { timeout: 60_000 }).toBeGreaterThan(100)
     child.kill('SIGTERM')
     const { code } = await ended
     await Promise.all(load)
@@ -255,10 +255,10 @@ describe('npm start', () => {
 
     expect(code).toBe(0)
     expect(refused).toBeGreaterThan(0)
-    expect(new Set(answers)).toEqual(new Set([200]))
+    expect(new Set(statuses)).toEqual(new Set([200]))
     // Every acknowledged payout is stored, and the books agree.
     const { payouts } = (await cli(place, 'audit', '--json')).json() as { payouts: number }
-    expect(payouts).toBeGreaterThanOrEqual(6 + answers.length)
+    expect(payouts).toBeGreaterThanOrEqual(6 + statuses.length)
     expect((await cli(place, 'audit', '--json')).code).toBe(0)
   })
 })

@@ -34,9 +34,9 @@ async function measure({ databasePath, data }: Round): Promise<number[][]> {
     const variables = { id: data.walletId, customerId: data.customerId }
     const headers = { 'x-api-key': data.apiKey }
     const begun = performance.now()
-    const answer = await server.inject({ method: 'POST', url: '/graphql', headers, payload: { ...named, variables } })
+    const response = await server.inject({ method: 'POST', url: '/graphql', headers, payload: { ...named, variables } })
     const tookMs = performance.now() - begun
-    if (!answer.body.startsWith('{"data":')) throw new Error(answer.body)
+    if (!response.body.startsWith('{"data":')) throw new Error(response.body)
     return tookMs
   }
   for (let turn = 0; turn < warming; turn++) for (const query of Object.values(screens('other'))) await ask({ query })

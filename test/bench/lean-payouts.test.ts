@@ -33,14 +33,14 @@ test('the benchmark’s minimal payout service pays once per key, rejects payout
       payment_purpose: 'GIFTS',
     }),
   })
-  const answers = together([
+  const responses = together([
     request('one', '40.5'),
     request('one', '40.5'),
     request('one', '41'),
     request('two', '999999999.9'),
   ])
-  expect(answers.map(([status]) => status)).toEqual([200, 200, 422, 422])
-  expect(answers[0]).toMatchObject([
+  expect(responses.map(([status]) => status)).toEqual([200, 200, 422, 422])
+  expect(responses[0]).toMatchObject([
     200,
     {
       data: {
@@ -51,14 +51,14 @@ test('the benchmark’s minimal payout service pays once per key, rejects payout
       },
     },
   ])
-  expect(answers[1]).toEqual(answers[0])
-  expect(together([request('one', '40.5')])).toEqual([answers[0]])
+  expect(responses[1]).toEqual(responses[0])
+  expect(together([request('one', '40.5')])).toEqual([responses[0]])
   expect(together([{ ...request('three', '1'), merchantId: 'of nobody' }])[0]?.[0]).toBe(400)
   close()
   expect(isLeanBalanced(copy)).toBe(true)
 })
 
-test('a benchmark misses its target if the chosen ratio (requests or CPU), or without a choice each of the two, is too low', () => {
+test('a benchmark misses its target if the ratio that it selects is too low, or without a selection if both ratios are too low', () => {
   const row = { what: '', against: '', ratio: 1, cpuRatio: 2, reach: 1.5, aim: 3, isCost: false }
   expect(isShort(row)).toBe(false)
   expect(isShort({ ...row, by: 'requests' })).toBe(true)

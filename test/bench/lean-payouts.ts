@@ -63,9 +63,9 @@ export function leanPayouts(path: string): {
     together: (requests) => {
       begin?.run()
       try {
-        const answers = requests.map(pay)
+        const responses = requests.map(pay)
         commit?.run()
-        return answers
+        return responses
       } catch (error) {
         if (db.inTransaction) rollback?.run()
         throw error
@@ -122,7 +122,7 @@ function payer(db: Sqlite.Database): (request: LeanRequest) => LeanAnswer {
     for (const name of required) if (typeof request[name] !== 'string') return [400, { status: 'failed' }]
     const fingerprint = hash('sha256', body, 'base64url')
     const before = payoutOfKey.get(merchantId, key)
-    if (before) return before.fingerprint === fingerprint ? answer(before, before, before.payer) : refused
+    if (before) return before.fingerprint === fingerprint ? toResponse(before, before, before.payer) : refused
 
     const { currency = '', recipient_currency = '', customer_id: payer = null } = request
     const { recipient_name, recipient_country, bank_name, bank_code, account_number, payment_purpose } = request
@@ -148,7 +148,7 @@ function payer(db: Sqlite.Database): (request: LeanRequest) => LeanAnswer {
     insertEntry.run(wallet.id, wallet.entry_count, id, -total, wallet.balance, nowMs)
     insertKey.run(merchantId, key, fingerprint, id)
     const payout = { ...request, id, status: 'PROCESSING', amount, fee, balance_after: wallet.balance, narration }
-    return answer(
+    return toResponse(
       { ...payout, rate: price.rate, amount_fiat, reference_id, created_at: BigInt(nowMs) } as never,
       wallet,
       payer,
@@ -157,7 +157,7 @@ function payer(db: Sqlite.Database): (request: LeanRequest) => LeanAnswer {
 }
 
 /** The JSON of our own POST. */
-function answer(
+function toResponse(
   payout: Payout,
   { uuid, currency }: Pick<Wallet, 'uuid' | 'currency'>,
   payer: string | null,

@@ -54,7 +54,7 @@ export async function runLoad(
 /** Sends the same request once; returns its status and body. */
 export async function sendOnce(load: Load, port: number, key: string): Promise<{ status: number; body: unknown }> {
   const withKey = (text: string) => text.replaceAll('{key}', key)
-  const answer = await fetch(`http://127.0.0.1:${port}${load.path}`, {
+  const response = await fetch(`http://127.0.0.1:${port}${load.path}`, {
     method: load.body === undefined ? 'GET' : 'POST',
     headers: {
       ...Object.fromEntries(Object.entries(headersOf(load)).map(([name, value]) => [name, withKey(value)])),
@@ -62,7 +62,7 @@ export async function sendOnce(load: Load, port: number, key: string): Promise<{
     },
     ...(load.body !== undefined && { body: withKey(load.body) }),
   })
-  return { status: answer.status, body: await answer.json() }
+  return { status: response.status, body: await response.json() }
 }
 
 function headersOf({ body, headers = {} }: Load): Record<string, string> {

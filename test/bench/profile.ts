@@ -42,8 +42,8 @@ export async function profileOf(measure: Measure, seconds: number, folder: strin
 
 async function ordered({ child }: Server, order: 'begin' | 'end'): Promise<unknown> {
   child.send(order)
-  const [answer] = await once(child, 'message')
-  return answer
+  const [message] = await once(child, 'message')
+  return message
 }
 
 type Frame = Profiler.ProfileNode['callFrame']

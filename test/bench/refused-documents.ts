@@ -30,8 +30,8 @@ await server.ready()
 
 async function ask(payload: string, expected: string): Promise<void> {
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
-  const answer = await server.inject({ method: 'POST', url: '/graphql', headers, payload })
-  if (!answer.body.includes(expected)) throw new Error(answer.body)
+  const response = await server.inject({ method: 'POST', url: '/graphql', headers, payload })
+  if (!response.body.includes(expected)) throw new Error(response.body)
 }
 
 let number = 0

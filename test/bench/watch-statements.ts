@@ -41,17 +41,17 @@ function watchSqlite(): void {
     prototype[method] = function (...values) {
       if (watching === null) return call.apply(this, values)
       const before = process.hrtime.bigint()
-      const answer = call.apply(this, values)
+      const result = call.apply(this, values)
       const micros = Number(process.hrtime.bigint() - before) / 1_000
-      watching.ran.push({ text: this.source, values: values.flat().length, rows: rowsIn(answer), micros })
-      return answer
+      watching.ran.push({ text: this.source, values: values.flat().length, rows: rowsIn(result), micros })
+      return result
     }
   }
 }
 
-function rowsIn(answer: unknown): number {
-  if (Array.isArray(answer)) return answer.length
-  return (answer as { changes?: number } | undefined)?.changes ?? (answer === undefined ? 0 : 1)
+function rowsIn(result: unknown): number {
+  if (Array.isArray(result)) return result.length
+  return (result as { changes?: number } | undefined)?.changes ?? (result === undefined ? 0 : 1)
 }
 
 /** Parses the bytes sent to PostgreSQL, because the service implements the protocol itself. */

@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 const pragma = Sqlite.prototype.pragma
 Sqlite.prototype.pragma = function (source: string, options?: Sqlite.PragmaOptions) {
   if (source === 'synchronous = FULL') return pragma.call(this, 'synchronous = NORMAL', options)
-  const answer = pragma.call(this, source, options)
+  const result = pragma.call(this, source, options)
   // The service reads the pragma back after setting it.
-  return source === 'synchronous' && answer === 1 ? 2 : answer
+  return source === 'synchronous' && result === 1 ? 2 : result
 }

@@ -25,7 +25,7 @@ const test = base.extend<{ site: { readonly task: Task } }>({
     const bundle = await rolldown({ input: join(import.meta.dirname, 'client/scenario.ts') })
     const { output } = await bundle.generate()
     let tokens = 0
-    const answers: Readonly<Record<string, () => Promise<readonly [type: string, body: string]>>> = {
+    const responses: Readonly<Record<string, () => Promise<readonly [type: string, body: string]>>> = {
       '/': async () => ['text/html', '<!doctype html><link rel="icon" href="data:," />'],
       '/scenario.js': async () => ['text/javascript', output[0].code],
       '/worker.js': async () => [
@@ -47,7 +47,7 @@ const test = base.extend<{ site: { readonly task: Task } }>({
       },
     }
     const site = createServer(async (request, response) => {
-      const [type, body] = (await answers[request.url ?? '']?.()) ?? ['text/plain', '']
+      const [type, body] = (await responses[request.url ?? '']?.()) ?? ['text/plain', '']
       response.setHeader('content-type', type).end(body)
     })
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))

@@ -19,7 +19,7 @@ export async function command(service: Service, ...args: string[]): Promise<unkn
   return JSON.parse(stdout)
 }
 
-/** A webhook receiver that answers 500 with HTML. */
+/** A webhook receiver that responds with 500 and HTML. */
 async function startReceiver() {
   const server = createServer((_, response) => response.writeHead(500, { 'content-type': 'text/html' }).end(hostile))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

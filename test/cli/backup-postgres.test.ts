@@ -151,7 +151,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(await cli(other, 'restore', good)).toMatchObject({ code: 0 })
   })
 
-  test('are rejected by `restore` if the file is missing or invalid, or with the option --replace', async () => {
+  test('are rejected by `restore` if the file is missing or invalid, or if --replace is given', async () => {
     const place = await newPlace()
     const file = join(place.folder, 'payouts.dump')
     expect((await cli(place, 'restore', file)).stderr).toMatch(/The file \S+ does not exist/)

@@ -49,8 +49,12 @@ describe('the operator’s command line', () => {
 
     const call = async (method: string, path: string, body?: object) => {
       const headers = { 'x-api-key': merchant.apiKey, 'content-type': 'application/json' }
-      const answer = await fetch(`${address}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-      return { status: answer.status, body: await jsonOf(answer) }
+      const response = await fetch(`${address}${path}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return { status: response.status, body: await jsonOf(response) }
     }
     const customer = [
       '--type',
@@ -153,7 +157,7 @@ describe('the operator’s command line', () => {
     expect(added.json()).toMatchObject({ note: expect.stringContaining('go to NGN and ZAR only') })
   })
 
-  test('requires --force for an implausible rate and --flat for a zero fee, and reports later scheduled rates', async () => {
+  test('requires --force for an implausible rate and --flat for a zero fee, and lists rates that take effect later', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'rate', 'set', 'USDC', 'NGN', '1500')
     const slip = ['rate', 'set', 'USDC', 'NGN', '150000000', '--effective-at', '2126-01-01T00:00:00Z', '--json']
@@ -247,15 +251,15 @@ describe('the operator’s command line', () => {
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('is of MODE=live')])
   })
 
-  test('registers extended public keys and address pools, the only sources of deposit addresses in live mode', async () => {
+  test('registers extended public keys and address pools, without which live mode has no deposit addresses', async () => {
     const place = await createLiveInstallation()
     const { address } = await startService(place)
     const { id, apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
     const open = async (network: string) => {
       const body = JSON.stringify({ currency: 'USDC', description: 'W', network })
       const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
-      const answer = await fetch(`${address}/api/wallets`, { method: 'POST', headers, body })
-      return (await answer.json()) as { data: { addresses: { address: string }[] }; error: { code: string } }
+      const response = await fetch(`${address}/api/wallets`, { method: 'POST', headers, body })
+      return (await response.json()) as { data: { addresses: { address: string }[] }; error: { code: string } }
     }
     expect((await open('erc20')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
     expect((await open('solana')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')

@@ -31,10 +31,10 @@ describe('a command line is rejected with exit code 2', () => {
     expect((json.json() as { error: { message: string } }).error.message).toContain(message)
     expect(await run(...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
   })
+})
 
-  test('an option value that begins with a dash is accepted after an equals sign', async () => {
-    expect((await run('payout', 'settle', 'p', 'failed', '--reason=--override')).stderr).toContain('does not exist')
-  })
+test('an option value that begins with a dash is accepted after an equals sign', async () => {
+  expect((await run('payout', 'settle', 'p', 'failed', '--reason=--override')).stderr).toContain('does not exist')
 })
 
 describe('help', () => {

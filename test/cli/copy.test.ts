@@ -322,7 +322,7 @@ describePostgres('the command `copy`', {}, () => {
   })
 
   test.each(directions)(
-    '`copy` from %s to %s that stops before the target is marked complete blocks both databases until it is run again',
+    'if `copy` from %s to %s stops before the target is marked complete, both databases are blocked until `copy` runs again',
     async (from, to) => {
       const source = await startSource(from)
       await source.wallet({ balance: '100' })
@@ -366,7 +366,7 @@ describePostgres('the command `copy`', {}, () => {
   })
 
   test.each(directions)(
-    '`copy` from %s to %s works as the owner of the tables, to whom row-level security applies',
+    '`copy` from %s to %s copies every row if row-level security applies to its database role',
     async (from, to) => {
       const owned = await newOwnedDatabase()
       const source = from === 'postgres' ? await startOwnedSource(owned.url) : await startSource('sqlite')
@@ -399,7 +399,7 @@ describePostgres('the command `copy`', {}, () => {
   })
 
   test.each(directions)(
-    '`copy` from %s to %s detects a value that was changed in the target, and does not complete the move',
+    '`copy` from %s to %s fails if a value was changed in the target, and does not mark the target complete',
     async (from, to) => {
       const source = await startSource(from)
       const wallet = await source.wallet({ balance: '100' })
@@ -457,7 +457,7 @@ describePostgres('the command `copy`', {}, () => {
     await used.otherMerchant()
   })
 
-  test('`copy` accepts a target that was only migrated, and rejects an incomplete copy whose source was used again', async () => {
+  test('`copy` accepts a migrated target without rows, and rejects an incomplete copy if its source was unblocked', async () => {
     const source = await startSource('sqlite')
     const target = await newTarget('postgres')
     const targetPlace = await createEmptyInstallation({ DATABASE_URL: target, SECRETS_KEY: secretsKey })
@@ -510,7 +510,7 @@ describePostgres('the command `copy`', {}, () => {
     expect((await startService(place)).greeting).toContain('is ready')
   })
 
-  test('a service that starts on the source database during a `copy` waits, and exits when the database has moved', async () => {
+  test('a service that starts on the source database during a `copy` waits, and exits when the copy is complete', async () => {
     const place = await createDemoInstallation()
     const target = await newTarget('postgres')
     const interrupt = () => {

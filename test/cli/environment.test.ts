@@ -17,7 +17,7 @@ test('the printed name of a database contains no password', () => {
   expect(databaseName(url)).toBe('postgres://db.example:6432/payouts, other.example:5432/payouts')
 })
 
-test('live mode requires --yes for a deposit above 10,000 units, and --reason for every command that moves money', async () => {
+test('live mode requires --yes for a deposit of more than 10,000 in any currency, and --reason for every command that moves money', async () => {
   const app = await startApp('sqlite', { mode: 'live' })
   const walletId = await app.wallet({ assetCode: 'NGN' })
   const place = await createEmptyInstallation({ DATABASE_URL: app.url, MODE: 'live' })

@@ -56,7 +56,7 @@ async function placeOn(engine: Engine): Promise<TestInstallation> {
 type Received = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 /** Starts a webhook receiver that responds with the given statuses, and 200 otherwise. */
-async function receiver(answers: number[] = []) {
+async function receiver(statuses: number[] = []) {
   const received: Received[] = []
   const server = createServer((request, response) => {
     let body = ''
@@ -65,7 +65,7 @@ async function receiver(answers: number[] = []) {
     })
     request.on('end', () => {
       received.push({ headers: request.headers as Record<string, string>, body })
-      response.writeHead(answers.shift() ?? 200).end()
+      response.writeHead(statuses.shift() ?? 200).end()
     })
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

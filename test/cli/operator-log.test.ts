@@ -46,8 +46,8 @@ test('the command `console` prints a link, serves the console at that link, and 
   await expect.poll(() => output.length, { timeout: 8_000 }).toBe(1)
   const { link } = JSON.parse(String(output[0])) as { link: string }
   expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/)
-  const answer = await fetch(link, { redirect: 'manual' })
-  expect(answer.status).toBe(303)
+  const response = await fetch(link, { redirect: 'manual' })
+  expect(response.status).toBe(303)
   ending.abort()
   expect(await code).toBe(0)
   expect(JSON.parse(String(output[1]))).toEqual({ ended: null })

@@ -88,7 +88,7 @@ describe('a list on a terminal', () => {
     expect(plain).toContain('0690000032     1234567   1,234,567\n')
   })
 
-  test('wraps fields that are declared as prose', () => {
+  test('wraps the text of a column with the option `isWrapped`', () => {
     const rows = [{ check: 'disk', message: 'Only a few bytes are free on the disk of the database.' }]
     const plain = stripVTControlCharacters(onTerminal(rows, 40, { message: { isWrapped: true } }))
     expect(plain).toBe('check  message\ndisk   Only a few bytes are free on the\n       disk of the database.\n')
@@ -123,7 +123,7 @@ describe('hostile text', () => {
   })
 })
 
-test('a list prints objects in a cell with the names of their fields', () => {
+test('a list prints the objects in a cell as field names with values', () => {
   expect(onPipe([{ attempts: [{ status: 500, error: null }, { status: 200 }] }])).toBe(
     'attempts\nstatus 500, status 200\n',
   )

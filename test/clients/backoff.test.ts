@@ -31,6 +31,6 @@ test.each([
   ['a remaining request', { ratelimit: '"default";r=1;t=2' }, null],
   ['no headers', {}, null],
   ['an invalid Retry-After', { 'retry-after': 'soon' }, null],
-])('for a response with %s the requested delay in milliseconds is %3$s', (_, headers, expected) => {
+])('a response with %s requests a delay of %3$s milliseconds', (_, headers, expected) => {
   expect(requestedDelayMs(new Headers(headers as Record<string, string>), 10_000)).toBe(expected)
 })

@@ -143,9 +143,9 @@ describe('a client whose request fails', () => {
 test('a client retries until a service with a rate limit accepts the request', async () => {
   const { options } = await startServiceAndProxy('sqlite', { RATE_LIMIT: '1' })
   const client = createClient(options)
-  const answers = await Promise.all([1, 2, 3].map(() => client.get('/api/asset-codes')))
-  expect(answers.map(({ status }) => status)).toEqual(['success', 'success', 'success'])
-  expect(Math.max(...answers.map(({ attempts }) => attempts))).toBeGreaterThan(1)
+  const responses = await Promise.all([1, 2, 3].map(() => client.get('/api/asset-codes')))
+  expect(responses.map(({ status }) => status)).toEqual(['success', 'success', 'success'])
+  expect(Math.max(...responses.map(({ attempts }) => attempts))).toBeGreaterThan(1)
 })
 
 describe('a client whose proxy asks it to wait', () => {
@@ -205,7 +205,7 @@ test('a client does not follow a redirect, which could send its API key to anoth
   expect(proxy.seen).toHaveLength(1)
 })
 
-test('an aborted signal ends a request, even between two attempts', async () => {
+test('aborting the signal of a request ends the request, even between two attempts', async () => {
   const { proxy, options } = await startServiceAndProxy()
   const stopping = new AbortController()
   proxy.faults.push({ status: 503, headers: { 'retry-after': '30' } })
@@ -215,7 +215,7 @@ test('an aborted signal ends a request, even between two attempts', async () => 
   expect(proxy.seen).toHaveLength(1)
 })
 
-test('an attempt that gets no response within its time limit is repeated', async () => {
+test('a client repeats an attempt that gets no response within its time limit', async () => {
   const { proxy, options } = await startServiceAndProxy()
   proxy.faults.push('stall')
   const client = createClient({ ...options, retry: { baseDelayMs: 20, attemptTimeoutMs: 2_000 } })

@@ -143,7 +143,7 @@ describe('a subscription', () => {
     expect((await next).data.eventPublished.payout).toEqual({ uuid: expect.any(String) })
   })
 
-  test('restarts with new events if the option `onStart` is set and the service does not know its position', async () => {
+  test('restarts with new events if the option `onStart` is set and the service does not know the subscription’s position', async () => {
     const { address, options } = await startServiceAndProxy()
     const direct = createClient({ url: address, apiKey: demoApiKey })
     const started = Promise.withResolvers<void>()
@@ -159,7 +159,7 @@ describe('a subscription', () => {
     expect((await next).data.eventPublished.payout).toEqual({ uuid: expect.any(String) })
   })
 
-  test('throws if the option `onStart` is not set and the service does not know its position', async () => {
+  test('throws if the option `onStart` is not set and the service does not know the subscription’s position', async () => {
     const { options } = await startServiceAndProxy()
     const stream = createClient(options).subscribe(eventPublished, {}, { ...untilEnd(), lastEventId: '9999999' })
     await expect(stream.next()).rejects.toMatchObject({ code: 'INVALID_INPUT' })

@@ -70,7 +70,7 @@ describe('a token source', () => {
     expect(count).toBe(2)
   })
 
-  test('keeps its current token if a caller drops the previous, rejected token a second time', async () => {
+  test('keeps its current token if `drop` is called again with the previous token', async () => {
     let count = 0
     const source = createTokenSource({ from: async () => tokenFor(900, `token-${++count}`) })
     const first = await source.current()
@@ -95,9 +95,9 @@ describe('a client with tokens', () => {
     })
     const page = createClient({ url: proxy.address, tokens })
 
-    const answers = await Promise.all(Array.from({ length: 10 }, () => page.get('/api/payouts')))
+    const responses = await Promise.all(Array.from({ length: 10 }, () => page.get('/api/payouts')))
 
-    expect(answers.map(({ attempts }) => attempts)).toEqual(Array(10).fill(1))
+    expect(responses.map(({ attempts }) => attempts)).toEqual(Array(10).fill(1))
     expect(count).toBe(2)
     expect(proxy.seen).toHaveLength(20)
     expect(proxy.seen.every(({ headers }) => headers['x-api-key'] === undefined)).toBe(true)

@@ -36,7 +36,7 @@ const reasonOf = async (verified: Promise<unknown>) => {
 }
 
 describe('a webhook', () => {
-  test.each(webhookFormats)('in the format %s is verified by its headers', async (format) => {
+  test.each(webhookFormats)('in the format %s is verified by the signature in its headers', async (format) => {
     const { body, headers } = webhook([secret], format)
     expect(await verifyWebhook({ body, headers, secrets: secret, now })).toEqual(JSON.parse(body))
   })
@@ -101,7 +101,7 @@ describe('a webhook', () => {
     expect(await at(900, 1_000)).toMatchObject({ id: event.id })
   })
 
-  test('without its id header or timestamp header is malformed', async () => {
+  test('is rejected as malformed without its id header or its timestamp header', async () => {
     const { body, headers } = webhook([secret])
     for (const name of ['webhook-id', 'webhook-timestamp'])
       expect(

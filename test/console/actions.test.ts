@@ -134,7 +134,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     ])
   })
 
-  test('an action that is final or moves money first opens a confirmation page, which changes nothing', async () => {
+  test('an action that moves money or cannot be undone first opens a confirmation page, which changes nothing', async () => {
     const { app, console, walletId, context } = await start(engine)
     const { id: payoutId } = await createRailPayout(context)
     await depositToWallet(context, { walletId, amount: '25', reference: 'mistyped' })
@@ -253,11 +253,16 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     const { app, console } = await start(engine)
     const before = await readStoredRows(app)
     for (const reason of ['', '   ', 'x'.repeat(256), 'hidden \u202e text']) {
-      const answer = await console.act('/prices', 'rate set', { fromCode: 'USDC', toCode: 'NGN', rate: '1501', reason })
-      expect(answer.status).toBe(400)
-      expect(answer.text).toContain('<strong>Not done.</strong> Reason must')
-      expect(textOf(answer.text)).toContain('value="1501"')
-      expect(answer.text).toMatch(/name="reason"[^>]*aria-invalid="true"/)
+      const response = await console.act('/prices', 'rate set', {
+        fromCode: 'USDC',
+        toCode: 'NGN',
+        rate: '1501',
+        reason,
+      })
+      expect(response.status).toBe(400)
+      expect(response.text).toContain('<strong>Not done.</strong> Reason must')
+      expect(textOf(response.text)).toContain('value="1501"')
+      expect(response.text).toMatch(/name="reason"[^>]*aria-invalid="true"/)
     }
     expect(await readStoredRows(app)).toEqual(before)
   })
@@ -267,9 +272,9 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     const webhookId = await endpointOf(app)
     const path = `/webhooks/${webhookId}`
     const form = { ...(await console.form(path, 'webhook test')), reason: 'to see' }
-    const answers = await Promise.all([1, 2, 3].map(() => console.post(path, form)))
-    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303])
-    expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1)
+    const responses = await Promise.all([1, 2, 3].map(() => console.post(path, form)))
+    expect(responses.map(({ status }) => status)).toEqual([303, 303, 303])
+    expect(new Set(responses.map(({ headers }) => headers.location)).size).toBe(1)
     const { items } = await listEvents(context, {})
     expect(items.filter(({ type }) => type === 'webhook.test')).toHaveLength(1)
     expect(await console.kept()).toHaveLength(1)

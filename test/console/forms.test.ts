@@ -54,7 +54,7 @@ describe.each(everyEngine)('the forms of the console on %s', (engine) => {
     expect(slip.text).not.toContain('--force')
   })
 
-  test('show the current rate and fee next to the fields for new values, and can change both', async () => {
+  test('show the current rate and fee next to the fields for new values, and store a new rate and a new fee', async () => {
     const app = await startApp(engine)
     await setFee(app.service, { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '1.5', percent: '0.25' })
     const console = await openConsole(app)

@@ -28,7 +28,7 @@ function expectClosed({ status, text, headers }: ConsoleResponse): void {
 }
 
 describe('the console link', () => {
-  test('opens the console for its first user only', async () => {
+  test('can be used once, and the session that it started continues', async () => {
     const { console } = await start()
     const entered = await console.enter()
     expect(entered.status).toBe(303)
@@ -53,7 +53,7 @@ describe('the console link', () => {
 
   test('is not used up by a HEAD request or by a request from a page of another site', async () => {
     const { console } = await start()
-    expectClosed(await console.ask('HEAD', console.link).then((answer) => ({ ...answer, text: '' })))
+    expectClosed(await console.ask('HEAD', console.link).then((response) => ({ ...response, text: '' })))
     for (const site of ['cross-site', 'same-site']) {
       expectClosed(await console.ask('GET', console.link, { 'sec-fetch-site': site }))
     }
@@ -81,13 +81,13 @@ describe('without a session', () => {
     const { console } = await start()
     const { basePath: base } = console.entrance
     await console.enter()
-    const answers = []
+    const responses = []
     for (const path of ['/', '/payouts', `${base}/`, `${base}/payouts`, `${base}/nowhere`, '/nowhere', '/?token=']) {
-      answers.push(await console.ask('GET', path))
+      responses.push(await console.ask('GET', path))
     }
-    answers.push(await console.ask('POST', `${base}/rails`, { origin: console.origin }))
-    for (const answer of answers) expectClosed(answer)
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    responses.push(await console.ask('POST', `${base}/rails`, { origin: console.origin }))
+    for (const response of responses) expectClosed(response)
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
   })
 
   test('twenty requests with wrong links make the right link invalid', async () => {
@@ -97,7 +97,7 @@ describe('without a session', () => {
     expect(console.entrance.endReason()).toBe('Too many requests had a wrong link or cookie.')
   })
 
-  test('twenty requests with wrong session cookies end the session of the right cookie', async () => {
+  test('twenty requests with wrong session cookies make the right session cookie invalid', async () => {
     const { console } = await start()
     await console.enter()
     const { basePath: base } = console.entrance
@@ -133,7 +133,7 @@ describe('the session', () => {
     expectClosed(await console.get('/'))
   })
 
-  test('ends permanently when the operator ends it', async () => {
+  test('cannot be used after the operator has ended it', async () => {
     const { console } = await start()
     await console.enter()
     const { text } = await console.get('/')
@@ -169,9 +169,9 @@ describe('a request to the console', () => {
       ['host', own, 'HOST', own],
     ]
     for (const hosts of both) {
-      const answer = await console.ask('GET', path, [...hosts, 'cookie', console.session()])
-      expect([answer.status, answer.text.includes('<nav')]).toEqual([400, false])
-      expect(answer.text).toContain('The Host header must be given once.')
+      const response = await console.ask('GET', path, [...hosts, 'cookie', console.session()])
+      expect([response.status, response.text.includes('<nav')]).toEqual([400, false])
+      expect(response.text).toContain('The Host header must be given once.')
     }
     expect((await console.ask('GET', path, ['host', own, 'cookie', console.session()])).status).toBe(200)
   })
@@ -188,7 +188,7 @@ describe('a request to the console', () => {
     ['of another port', 'http://127.0.0.1:1'],
     ['that is null', 'null'],
     ['that is missing', undefined],
-  ])('that posts a form with an origin %s changes nothing', async (_, origin) => {
+  ])('that posts a form with an Origin header %s changes nothing', async (_, origin) => {
     const { console } = await start()
     await console.enter()
     const fields = { ...(await console.form('/rails', 'rail pause', 'sandbox')), reason: 'forged' }
@@ -199,7 +199,7 @@ describe('a request to the console', () => {
     expect(await console.kept()).toEqual([])
   })
 
-  test('that posts a form without the CSRF token of its page and its object changes nothing', async () => {
+  test('that posts a form changes nothing without the CSRF token for the same page and object', async () => {
     const { app, console } = await start()
     await console.enter()
     const { _form: form, ...rest } = await console.form('/rails', 'rail pause', 'sandbox')

@@ -18,7 +18,7 @@ function start() {
   }
 }
 
-test('the guess limiter doubles the wait of an operator name with each wrong password after the fifth', () => {
+test('the guess limiter doubles the waiting time for an operator name with each wrong password after the fifth', () => {
   const { guess, pass } = start()
   for (let count = 0; count < 5; count++) expect(guess('ada', `address ${count}`)).toBe(0)
   const waits = []
@@ -34,7 +34,7 @@ test('the guess limiter doubles the wait of an operator name with each wrong pas
   expect(guess('ben', 'elsewhere')).toBe(0)
 })
 
-test('the guess limiter doubles the wait of a client address with each wrong password after the twentieth, for any operator', () => {
+test('the guess limiter doubles the waiting time for a client address with each wrong password after the twentieth, for all operators together', () => {
   const { guess, pass } = start()
   for (let count = 0; count < 20; count++) expect(guess(`name ${count}`)).toBe(0)
   const waits = []
@@ -59,7 +59,7 @@ test('the guess limiter forgets the wrong passwords for an operator after that o
   expect(guess('ada', 'one more')).toBe(1)
 })
 
-test('the guess limiter does not count successful sign-ins from an address, and keeps the address’s count of wrong passwords', () => {
+test('successful sign-ins from an address neither add to the guess limiter’s count of wrong passwords nor reset that count', () => {
   const { guess, succeed } = start()
   for (let count = 0; count < 50; count++) expect(succeed('mallory')).toBe(0)
   for (let count = 0; count < 20; count++) {

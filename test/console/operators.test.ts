@@ -127,9 +127,9 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     for (const path of paths) {
       const [, ...forms] = formsOf(await ada.get(path))
       for (const fields of [{}, ...forms]) {
-        const answer = await ben.post(path, { ...fields, reason: 'because I can' })
-        expect([path, fields, answer.status]).toEqual([path, fields, 403])
-        expect(answer.text).toContain('Your role is look')
+        const response = await ben.post(path, { ...fields, reason: 'because I can' })
+        expect([path, fields, response.status]).toEqual([path, fields, 403])
+        expect(response.text).toContain('Your role is look')
         sent.push(path)
       }
     }
@@ -171,8 +171,8 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     const form = { ...(await ada.form('/rails', 'rail pause', 'sandbox')), reason: 'at the last moment' }
     await setOperatorRole(app.service, { name: 'ada', role: 'look' })
     const before = await readStoredRows(app)
-    const answer = await ada.post('/rails', form)
-    expect([answer.status, answer.text.includes('nothing was done')]).toEqual([403, true])
+    const response = await ada.post('/rails', form)
+    expect([response.status, response.text.includes('nothing was done')]).toEqual([403, true])
     expect(await readStoredRows(app)).toEqual(before)
   })
 
@@ -180,8 +180,8 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     const { app, console } = await start(engine)
     await console.operator('ada')
     const { token } = await createOperatorLink(app.service, { name: 'ada' })
-    const answers = await Promise.all([1, 2, 3, 4].map(() => console.browser().useLink(token, password)))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 403, 403, 403])
+    const responses = await Promise.all([1, 2, 3, 4].map(() => console.browser().useLink(token, password)))
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([303, 403, 403, 403])
     const late = await console.browser().useLink(token)
     expect([late.status, late.text.includes('used already')]).toEqual([403, true])
     expect(console.faults).toEqual([])
@@ -193,8 +193,8 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     const links = async () => (await createOperatorLink(app.service, { name: 'ada' })).token
     const refused = async (token: string) => {
       const browser = console.browser()
-      const answers = [await browser.get(`/link?token=${token}`), await browser.useLink(token)]
-      for (const { status, headers, text } of answers) {
+      const responses = [await browser.get(`/link?token=${token}`), await browser.useLink(token)]
+      for (const { status, headers, text } of responses) {
         expect([status, headers['set-cookie'], text.includes('used already')]).toEqual([403, undefined, true])
       }
     }
@@ -209,7 +209,7 @@ describe.each(everyEngine)('an operator of the console on %s', (engine) => {
     await refused('')
   })
 
-  test('can still use a link that a link preview opened first, and can retry after a password that was too short', async () => {
+  test('can use a link that a link preview opened before, and can enter another password if the first one is too short', async () => {
     const { app, console } = await start(engine)
     await console.operator('ada')
     const { token } = await createOperatorLink(app.service, { name: 'ada' })

@@ -221,7 +221,7 @@ describe.each(everyEngine)('the overview on %s', (engine) => {
     expect(figuresOfChart(await overviewOf(app), 'held-usdc')[29]).toEqual(['2026-03-21', '98,754.50'])
   })
 
-  test('shows no money in wallets while the history before the latest seal is counted', async () => {
+  test('omits the money in wallets until all events before the latest seal have been counted', async () => {
     const app = await startPaidApp(engine)
     await sealAll(app.service)
     await tamperWith(app, 'update statistics_cursors set through = 0')

@@ -162,7 +162,7 @@ describe.each(everyEngine)('the console pages on %s', (engine) => {
     expect(text).toContain('Every pair in use has a rate')
   })
 
-  test('report a missing rate on the overview only for used currency pairs', async () => {
+  test('report a missing rate on the overview only for currency pairs that a fee or a payout method uses', async () => {
     const app = await startApp(engine, { rates: [] })
     const console = await openConsole(app)
     await console.enter()

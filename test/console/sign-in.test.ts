@@ -152,15 +152,15 @@ describe('a wrong password', () => {
   test('gets the same response for a known name, an unknown name and a name without a password', async () => {
     const { app, console } = await start()
     await createOperator(app.service, { name: 'ben', role: 'act' })
-    const answers = []
+    const responses = []
     for (const name of ['ada', 'ben', 'unknown', 'not a name', hostile, '']) {
-      const answer = await console.browser().signIn(name, 'a wrong password')
-      expectRefused(answer)
-      expect(textOf(answer.text)).toContain(`name="name" value="${name}"`)
-      expect(answer.text).not.toMatch(/<script|<img|a wrong password/)
-      answers.push(textOf(answer.text).replace(/name="name" value=".*" autocomplete.*/, ''))
+      const response = await console.browser().signIn(name, 'a wrong password')
+      expectRefused(response)
+      expect(textOf(response.text)).toContain(`name="name" value="${name}"`)
+      expect(response.text).not.toMatch(/<script|<img|a wrong password/)
+      responses.push(textOf(response.text).replace(/name="name" value=".*" autocomplete.*/, ''))
     }
-    expect(new Set(answers.slice(0, 5)).size).toBe(1)
+    expect(new Set(responses.slice(0, 5)).size).toBe(1)
     // The log names operators only, because other names may be passwords.
     expect(console.log.map((line) => (line as { operator: unknown }).operator)).toEqual([
       'ada',
@@ -271,9 +271,9 @@ describe('a request to the console', () => {
 
   test('over plain HTTP is rejected', async () => {
     const { console } = await start()
-    const answer = await console.browser().get('/sign-in', { 'x-forwarded-proto': 'http' })
-    expectRefused(answer)
-    expect(answer.text).toContain(`The console answers over HTTPS only: ${publicUrl}`)
+    const response = await console.browser().get('/sign-in', { 'x-forwarded-proto': 'http' })
+    expectRefused(response)
+    expect(response.text).toContain(`The console answers over HTTPS only: ${publicUrl}`)
   })
 
   test.each([
@@ -348,7 +348,7 @@ test('every response of a console with operators forbids scripts, caching and fr
   const { app, console } = await start()
   const { token } = await createOperator(app.service, { name: 'ben', role: 'act' })
   const ben = console.browser()
-  const answers = [
+  const responses = [
     await ben.get('/'),
     await ben.get('/sign-in'),
     await ben.get(`/link?token=${token}`),
@@ -359,8 +359,8 @@ test('every response of a console with operators forbids scripts, caching and fr
     await ben.get('/nowhere'),
     await ben.get('/', { host: 'rebound.example' }),
   ]
-  expect(answers.map(({ status }) => status)).toEqual([303, 200, 200, 403, 403, 303, 200, 404, 403])
-  for (const response of answers) expectSecurityHeaders(response)
+  expect(responses.map(({ status }) => status)).toEqual([303, 200, 200, 403, 403, 303, 200, 404, 403])
+  for (const response of responses) expectSecurityHeaders(response)
 })
 
 test('an invalid client address from a proxy is shown as `unknown`, and HTML in that address is not shown', async () => {

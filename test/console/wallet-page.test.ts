@@ -36,7 +36,7 @@ describe.each(everyEngine)('the page of a wallet on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('shows the balance at any time, such as before the first entry or between two entries of one day', async () => {
+  test('shows the balance at a given time, for example before the first entry or between two entries of one day', async () => {
     let now = Date.parse('2026-03-01T10:00:00Z')
     const app = await startApp(engine, { clock: () => now })
     const walletId = await app.wallet({ balance: '1' })

@@ -27,7 +27,7 @@ export function recordedExchanges(): Exchange[] {
 function exchangeOf(file: string, written: string): Exchange {
   const lines = written.replace(/\{\{([^}]+)\}\}/g, standIn).split('\n')
   const request = sideOf('>', lines)
-  const answer = sideOf('<', lines)
+  const response = sideOf('<', lines)
   const [method = '', path = ''] = request.first.split(' ')
   return {
     title: `${file.slice(0, 4)} ${lines[0]}`,
@@ -35,9 +35,9 @@ function exchangeOf(file: string, written: string): Exchange {
     url: new URL(path, 'http://service'),
     requestHeaders: request.headers,
     requestBody: request.body?.startsWith('(') ? undefined : request.body,
-    status: Number(answer.first),
-    headers: answer.headers,
-    body: answer.body === undefined || !isJson(answer.headers) ? answer.body : JSON.parse(answer.body),
+    status: Number(response.first),
+    headers: response.headers,
+    body: response.body === undefined || !isJson(response.headers) ? response.body : JSON.parse(response.body),
   }
 }
 

@@ -150,7 +150,7 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
     expect(await balanceOf(app, wallet)).toBe('100.00000000')
   })
 
-  test('that are numerically equal are the same input for an idempotency key', async () => {
+  test('that are numerically equal count as the same input for an idempotency key', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const headers = { 'idempotency-key': 'one-amount' }
@@ -171,11 +171,11 @@ describe.each(everyEngineAndWorkers)('ruling 36: amounts on %s', (engine) => {
       `{"before":{"amount":9},"amount":1.10,"after":[{"amount":8.0000000000000000001}],${rest}`,
       `{"am\\u006funt":1.10,${rest}`,
     ]) {
-      const answer = await app.rest('POST', payoutsPath, {
+      const response = await app.rest('POST', payoutsPath, {
         payload: body,
         headers: { 'content-type': 'application/json' },
       })
-      expect([body, answer.status, answer.body.data?.amount]).toEqual([body, 200, '1.10000000'])
+      expect([body, response.status, response.body.data?.amount]).toEqual([body, 200, '1.10000000'])
     }
   })
 
@@ -249,8 +249,8 @@ describe.each(everyEngine)('ruling 41: transfer_type and type on %s', (engine) =
       [walletsPath, walletMethodBody, 'BANK'],
     ] as const) {
       for (const given of [{}, { type: null }, { type: '' }, { type }]) {
-        const answer = await app.rest('POST', path, { body: { ...body, ...given } })
-        expect([answer.status, answer.body.data.type]).toEqual([201, type])
+        const response = await app.rest('POST', path, { body: { ...body, ...given } })
+        expect([response.status, response.body.data.type]).toEqual([201, type])
       }
       for (const wrong of [other, 'CARD', 1]) {
         expect((await app.rest('POST', path, { body: { ...body, type: wrong } })).status).toBe(400)
@@ -413,8 +413,8 @@ describe.each(everyEngine)('ruling 102: the pair of USDC and Tron on %s', (engin
       ['/api/wallets', wallet],
       [walletsPath, method],
     ] as const) {
-      const answer = await app.rest('POST', path, { body })
-      expect([answer.status, answer.body.error.details.fields]).toEqual([
+      const response = await app.rest('POST', path, { body })
+      expect([response.status, response.body.error.details.fields]).toEqual([
         400,
         [
           {

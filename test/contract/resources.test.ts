@@ -23,7 +23,7 @@ const usdc = { currency: 'USDC', network: 'erc20', description: 'Savings' }
 const rand = { currency: 'ZAR', description: 'Rand' }
 
 describe.each(everyEngineAndWorkers)('responses on %s have exactly the fields of the contract', (engine) => {
-  test('for customers (4.1, 4.2)', async () => {
+  test('for customers (sections 4.1 and 4.2)', async () => {
     const app = await startApp(engine)
     const individual = await app.customer({ birthDate: '1990-01-31', expectedMonthlyIncome: '10.00' })
     const business = await app.customer({ customerType: 'business', businessName: 'Example Ltd' })
@@ -36,7 +36,7 @@ describe.each(everyEngineAndWorkers)('responses on %s have exactly the fields of
     }
   })
 
-  test('for payout methods (4.3 to 4.7)', async () => {
+  test('for payout methods (sections 4.3 to 4.7)', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const Bank = z.strictObject({ ...success, message, data: BankPayoutMethod })
@@ -59,7 +59,7 @@ describe.each(everyEngineAndWorkers)('responses on %s have exactly the fields of
     }
   })
 
-  test('and different messages for deleting a merchant’s and a customer’s payout method (4.7)', async () => {
+  test('and different messages for the deletion of a merchant’s and of a customer’s payout method (section 4.7)', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const texts: string[] = []
@@ -71,7 +71,7 @@ describe.each(everyEngineAndWorkers)('responses on %s have exactly the fields of
     expect(new Set(texts).size).toBe(2)
   })
 
-  test('for payouts (4.8)', async () => {
+  test('for payouts (section 4.8)', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     await app.wallet({ balance: '100' })
@@ -83,7 +83,7 @@ describe.each(everyEngineAndWorkers)('responses on %s have exactly the fields of
     }
   })
 
-  test('for wallets (4.9 to 4.11)', async () => {
+  test('for wallets (sections 4.9 to 4.11)', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     for (const body of [usdc, rand, { ...usdc, customer_id }, { ...rand, customer_id }]) {
@@ -96,7 +96,7 @@ describe.each(everyEngineAndWorkers)('responses on %s have exactly the fields of
     z.strictObject({ ...success, data: z.array(ListedWallet).length(2), pagination: Pagination }).parse(list.body)
   })
 
-  test('for asset codes (4.12)', async () => {
+  test('for asset codes (section 4.12)', async () => {
     const app = await startApp(engine)
     const list = await app.rest('GET', '/api/asset-codes')
     const { data } = z.strictObject({ ...success, data: z.array(AssetCode) }).parse(list.body)

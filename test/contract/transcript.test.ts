@@ -1,5 +1,5 @@
-// The recorded conversation with each endpoint, replayed against a fresh service: every byte of every answer must be as
-// recorded. When an answer changes on purpose, record again and read the diff:
+// The recorded conversation with each endpoint, replayed against a fresh service: every byte of every response must be
+// as recorded. When a response changes on purpose, record again and read the diff:
 //
 //   RECORD_CONTRACT=1 npx vitest run test/contract
 //

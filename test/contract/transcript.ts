@@ -65,13 +65,13 @@ export function startTranscript(engine: Setup): Transcript {
     },
     exchange: async (app, title, request, { key = app.merchant.apiKey, ...sent } = {}) => {
       const [method, path] = request.split(' ') as [RestMethod, string]
-      const answer = await app.rest(method, path, { key, ...sent })
-      expect(title, 'a title begins with the status').toMatch(new RegExp(`^${answer.status}: `))
-      const requestId = String(answer.headers['x-request-id'])
+      const response = await app.rest(method, path, { key, ...sent })
+      expect(title, 'a title begins with the status').toMatch(new RegExp(`^${response.status}: `))
+      const requestId = String(response.headers['x-request-id'])
       if (isMadeByService(requestId)) aliases.set(requestId, '{{request-id}}')
-      text += normalised(`### ${title}\n\n${writtenRequest(request, { key, ...sent })}\n${writtenAnswer(answer)}\n`)
+      text += normalised(`### ${title}\n\n${writtenRequest(request, { key, ...sent })}\n${writtenResponse(response)}\n`)
       aliases.delete(requestId)
-      return answer
+      return response
     },
     alias: (value, name) => {
       aliases.set(value, name)
@@ -111,7 +111,7 @@ function writtenRequest(request: string, { body, payload, headers, key }: Sent):
   )
 }
 
-function writtenAnswer({ status, headers, text }: Awaited<ReturnType<App['rest']>>): string {
+function writtenResponse({ status, headers, text }: Awaited<ReturnType<App['rest']>>): string {
   // These are the transport's, or follow from the body.
   const { date: _, connection: __, 'transfer-encoding': ___, 'content-length': length, ...relevant } = headers
   // A file is sent while it is written.
@@ -120,7 +120,7 @@ function writtenAnswer({ status, headers, text }: Awaited<ReturnType<App['rest']
   return marked('<', [String(status), ...writtenHeaders(relevant)], text)
 }
 
-/** Without those that every answer has, which are no part of the contract. */
+/** Omits the headers that every response has, because the contract does not contain them. */
 function writtenHeaders(headers: Record<string, unknown>): string[] {
   const always: Record<string, unknown> = securityHeaders
   return Object.entries(headers)

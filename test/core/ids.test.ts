@@ -46,7 +46,7 @@ describe('the ids of one generator', () => {
     expect(millisecondOf(ids.at(-1) as string) - nowMs).toBeLessThan(10)
   })
 
-  test('increase even in a millisecond in which earlier ids were generated', () => {
+  test('increase in a millisecond that an overflow of the counter has already used', () => {
     expectStrictlyRising(idsAt([...Array(10_000).fill(nowMs), nowMs + 1, nowMs + 1, nowMs + 2, nowMs + 3, nowMs + 9]))
   })
 

@@ -209,17 +209,17 @@ describe('CHECK constraints', () => {
 
 describe('a unique index', () => {
   test.each([
-    ['a place in a list of payouts', 'payouts', { id: `'new'`, idempotency_key: 'null' }],
+    ['a position in a list of payouts', 'payouts', { id: `'new'`, idempotency_key: 'null' }],
     ['an idempotency key of a payout', 'payouts', { id: `'new'`, sequence: '99' }],
-    ['a place in a list of customers', 'customers', { id: `'new'` }],
-    ['a place in a list of wallets', 'wallets', { id: `'spare'`, owner_sequence: '99' }],
-    ['a place in a list of an owner', 'wallets', { id: `'spare'`, sequence: '99' }],
+    ['a position in a list of customers', 'customers', { id: `'new'` }],
+    ['a position in a list of wallets', 'wallets', { id: `'spare'`, owner_sequence: '99' }],
+    ['a position in a list of an owner', 'wallets', { id: `'spare'`, sequence: '99' }],
     ['an address', 'wallet_addresses', { id: `'new'` }],
     ['an address of the pool', 'pooled_addresses', { sequence: '99' }],
     ['a reference of a deposit', 'deposits', {}],
     ['a status of a payout', 'payout_events', {}],
-    ['a place in a statement', 'transfers', { id: `'new'` }],
-    ['a place in a list of payout methods', 'payout_methods', { id: `'new'`, owner_sequence: '99' }],
+    ['a position in a statement', 'transfers', { id: `'new'` }],
+    ['a position in a list of payout methods', 'payout_methods', { id: `'new'`, owner_sequence: '99' }],
   ])('rejects a duplicate of %s', async (_, table, changes) => {
     const { database } = await startBooks()
     database.exec(`update payouts set idempotency_key = 'key'`)

@@ -191,7 +191,7 @@ describe('in customer scope a read', () => {
     await expect(narrowed(inText)).rejects.toThrow('raw SQL reads deposits in customer scope')
   })
 
-  test('in raw SQL runs in a transaction if the table is fully open to transactions', async () => {
+  test('in raw SQL runs in a transaction if transactions may read all rows of the table', async () => {
     const inText = (table: string) => (p: OfTwo) =>
       ofMerchant('wallets', p).where(
         sql<boolean>`exists (select 1 from ${sql.raw(table)} where merchant_id = ${p.merchantId})`,
@@ -201,7 +201,7 @@ describe('in customer scope a read', () => {
     await expect(narrowed(inText('payouts'), { inTransaction: true })).rejects.toThrow('reads payouts')
   })
 
-  test('of a table that is fully open to transactions is scoped only outside a transaction', async () => {
+  test('of a table whose rows are all readable in transactions is scoped only outside a transaction', async () => {
     const deposits = (p: OfTwo) => selectFrom('deposits').select('reference').where('merchantId', '=', p.merchantId)
 
     expect((await narrowed(deposits)).sql).toContain('exists')
@@ -230,7 +230,7 @@ describe('in customer scope a joined table', () => {
     expect(sql).toContain('inner join (select "payouts".* from "payouts" where "payouts"."customer_id" = +?)')
   })
 
-  test('is scoped if its join condition is missing, or compares it with a constant or an unqualified column', async () => {
+  test('is scoped even if its join condition is missing, or compares its column with a constant or an unqualified column', async () => {
     const accounts = 'join (select "accounts".* from "accounts" where exists'
     const held = (p: OfTwo) =>
       ofMerchant('wallets', p).innerJoin('transfers', 'transfers.merchantId', 'wallets.merchantId')
@@ -384,7 +384,7 @@ describe('in customer scope a write', () => {
     }
   })
 
-  test('that runs at COMMIT has the same scope', async () => {
+  test('that is deferred until COMMIT keeps the customer scope', async () => {
     const stores: ((tx: Tx) => unknown)[] = []
     const tx = {
       execute: async () => [],

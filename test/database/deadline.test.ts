@@ -19,13 +19,13 @@ describe.each(everyEngine)('an operation on %s', (engine) => {
       db.write(operation, { merchantId, ...(beginBy !== undefined && { deadlineMs: beginBy }) })
 
     // On PostgreSQL a merchant's first operation runs alone, and the others wait for it together.
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       write(takeNumber),
       write(late, monotonicNowMs() - 1),
       write(takeNumber, monotonicNowMs() + writeTimeoutMs),
     ])
 
-    expect(answers).toEqual([
+    expect(outcome).toEqual([
       { status: 'fulfilled', value: 1 },
       { status: 'rejected', reason: expect.objectContaining({ code: 'UNAVAILABLE' }) },
       { status: 'fulfilled', value: 2 },

@@ -77,7 +77,7 @@ describe('a value that is stored at COMMIT', () => {
     expect(seen.stored).toEqual([12])
   })
 
-  test('loses the changes of a failed operation, and keeps earlier changes', async () => {
+  test('keeps the changes of earlier operations, and discards the changes of a failed operation', async () => {
     const pending = deferredWrites()
     const [x, y] = [counter(), counter(20)]
     pending.begin()

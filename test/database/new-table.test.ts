@@ -45,7 +45,7 @@ describe.each(everyEngine)('a new table without a customer scope, on %s,', (engi
 })
 
 test.skipIf(!everyEngine.includes('postgres'))(
-  'row-level security gives a customer no access to a new table, for any SQL',
+  'row-level security gives a customer no access to a new table, whatever SQL is executed',
   async () => {
     const { url, merchantId, own } = await runTrials('postgres')
     const id = '00000000-0000-7000-8000-000000000001'

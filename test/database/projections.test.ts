@@ -59,7 +59,7 @@ type Sliced = {
 }
 
 describe.each(everyEngine)('projections (selected columns) on %s', (engine) => {
-  test('of any list have the same values as whole rows, for each column alone and for all together', async () => {
+  test('of any list have the same values as whole rows, for each column alone and for all columns together', async () => {
     const { app, walletId } = await startFilled(engine)
     const lists = {
       customers,
@@ -163,7 +163,7 @@ describe.each(everyEngine)('projections (selected columns) on %s', (engine) => {
     expect(() => slice.cursorOf(slice.items[0] as ProjectedRow)).toThrow('the column sequence was not selected')
   })
 
-  test('can be read for several ids with one query, and for a single id with another query', async () => {
+  test('are read with one query for several ids, and with a separate query for a single id', async () => {
     const { app } = await startFilled(engine)
     const seen: Query[] = []
     const execute: Reader['execute'] = (asked, params) => {
@@ -223,7 +223,7 @@ describe('queries with a projection (selected columns)', () => {
     expect(new Set(asked.map(({ scope }) => scope))).toEqual(new Set(['merchant']))
   })
 
-  test('are cached in their projection, up to a limit', async () => {
+  test('are cached for each projection, up to a limit', async () => {
     const { reader, asked } = recorder()
     const columns = createProjection(['id', 'name'])
     const queries = Array.from({ length: 9 }, () => query(() => selectFrom('merchants').selectAll()))

@@ -180,7 +180,7 @@ describe('queries with filters', () => {
     }
   })
 
-  test('still require all other parameters', async () => {
+  test('require a value for every parameter outside the filters', async () => {
     const { db } = await startDatabase()
 
     await expect(attempt(() => assets(db, { code: 'USDT' } as never))).rejects.toThrow(
@@ -235,13 +235,13 @@ describe('returned rows', () => {
         .returning(['balance', 'entryCount']),
     )
 
-    const answers = await db.write(async (tx) => {
+    const results = await db.write(async (tx) => {
       await insertAccount(tx, accountRow('a', maxInteger - 2n))
       const merchantId = idOf(1)
       return [await add(tx, { merchantId, id: 'a', amount: 2n }), await add(tx, { merchantId, id: 'b', amount: 2n })]
     })
 
-    expect(answers).toEqual([{ balance: maxInteger, entryCount: 1 }, null])
+    expect(results).toEqual([{ balance: maxInteger, entryCount: 1 }, null])
   })
 
   test('of a write without RETURNING are empty', async () => {

@@ -175,7 +175,7 @@ describe.each(everyEngine)('the check of the schema on %s', (engine) => {
     expect(differences).toEqual([typeof said === 'string' ? said : expect.stringMatching(said)])
   })
 
-  test('reports an operator’s index and table as a notice', async () => {
+  test('reports an index and a table that an operator added, as notices', async () => {
     const { url } = await startOf(engine, migrations.length)
     await changeSchema(
       url,

@@ -261,7 +261,7 @@ describe('a query on a merchant’s table', () => {
     expect(scopeOf(build)).toBe(scope)
   })
 
-  test('is rejected when it is declared, if it has no merchant condition in the variant without filters', () => {
+  test('is rejected at its declaration if it has no merchant condition when no filter is used', () => {
     const declare = () =>
       queryWithFilters(['id'], (p: P, has) => (has('id') ? payouts().where('id', '=', p.id) : payouts()))
 
@@ -278,7 +278,7 @@ describe('a query on a merchant’s table', () => {
     expect(JSON.stringify(built?.node)).toContain('FAILED')
   })
 
-  test('is rejected when it is executed, if a filter removes the merchant condition', () => {
+  test('is rejected at its execution if a filter removes the merchant condition', () => {
     const filtered = queryWithFilters(['id'], (p: P, has) =>
       has('id') ? payouts().where('id', '=', p.id) : ofMerchant(p),
     )

@@ -41,9 +41,9 @@ async function inOneGroup(db: Database, operation: (tx: Tx) => Promise<unknown>)
     { merchantId },
   )
   await running.promise
-  const answers = await Promise.allSettled([db.write(operation, { merchantId }), db.write(takeNumber, { merchantId })])
+  const outcome = await Promise.allSettled([db.write(operation, { merchantId }), db.write(takeNumber, { merchantId })])
   await first
-  return answers
+  return outcome
 }
 
 describe.each(everyEngine)('an operation on %s that has ended', (engine) => {
@@ -56,12 +56,12 @@ describe.each(everyEngine)('an operation on %s that has ended', (engine) => {
   test('discards its statements that were not awaited, so that the next operation does not run them', async () => {
     const db = await start()
 
-    const answers = await inOneGroup(db, async (tx) => {
+    const outcome = await inOneGroup(db, async (tx) => {
       void insertAndReturn(tx, merchantRow(2))
       throw refusal
     })
 
-    expect(answers).toEqual([
+    expect(outcome).toEqual([
       { status: 'rejected', reason: refusal },
       { status: 'fulfilled', value: 1 },
     ])
@@ -72,7 +72,7 @@ describe.each(everyEngine)('an operation on %s that has ended', (engine) => {
     const db = await start()
     const leftRunning: Promise<unknown>[] = []
 
-    const answers = await inOneGroup(db, async (tx) => {
+    const outcome = await inOneGroup(db, async (tx) => {
       const branch = async () => {
         await latestSequenceNumber(tx, { merchantId, name: 'addresses:test' })
         for (let i = 0; i < 20; i++) await null
@@ -82,7 +82,7 @@ describe.each(everyEngine)('an operation on %s that has ended', (engine) => {
       throw refusal
     })
 
-    expect(answers).toEqual([
+    expect(outcome).toEqual([
       { status: 'rejected', reason: refusal },
       { status: 'fulfilled', value: 1 },
     ])

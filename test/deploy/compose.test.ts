@@ -47,7 +47,7 @@ function mountedFiles({ volumes: mounts = [] }: Service): Record<string, string>
 }
 
 describe('every service of compose.yaml', () => {
-  test('is hardened, and writes only to its volumes', () => {
+  test('has a read-only file system and no capabilities, and writes only to its volumes', () => {
     for (const [name, service] of entries) {
       expect([name, service]).toEqual([
         name,
@@ -110,7 +110,7 @@ describe('the app of compose.yaml', () => {
     })
   })
 
-  test('uses the PostgreSQL of compose.yaml if the three lines in its comment are set', () => {
+  test('uses the PostgreSQL service of compose.yaml if the three variables in the comment of the file are set', () => {
     const lines = [...source.matchAll(/^# {3}([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value])
     const variables = Object.fromEntries(
       lines.map(([name, value = '']) => [name, value.replaceAll('<password>', 'p4ss')]),
@@ -128,7 +128,7 @@ describe('the app of compose.yaml', () => {
     expect(app).toMatchObject({ depends_on: { postgres: { condition: 'service_healthy', required: false } } })
   })
 
-  test('serves its console on the published port if the two variables in its comment are set', () => {
+  test('serves its console on the published port if the two variables in the comment of the file are set', () => {
     const [, port = '', url = ''] = /CONSOLE_PORT=(\d+) and CONSOLE_URL=(\S+) in/.exec(source) ?? []
     const variables = { CONSOLE_PORT: port, CONSOLE_URL: url }
     const { console } = readConfig({ ...variables, ...environmentOf(app, variables) })

@@ -15,14 +15,14 @@ const unit = read('deploy/payout-gateway.service')
 const installedCommand = '/opt/payout-gateway/node_modules/.bin/payout-gateway'
 const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
 
-test('the installed command starts the service with the Node options of npm start, and other commands without options', () => {
+test('the installed command starts the service with the Node options of npm start, and runs other commands without Node options', () => {
   expect(startOptions.length).toBeGreaterThan(1)
   const launches = read('bin/payout-gateway').match(/(?<=exec "\$node" ).*?(?= *"\$package)/g)
   expect(launches).toEqual(['', startOptions.join(' ')])
 })
 
 describe('the systemd unit', () => {
-  test('starts the installed command, leaves the service time to stop, and does not restart a service that was taken over', () => {
+  test('starts the installed command, gives the service enough time to stop, and does not restart a service that lost its database', () => {
     expect(setting('ExecStart')).toBe(installedCommand)
     expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(maxShutdownSeconds)
     expect(Number(setting('RestartPreventExitStatus'))).toBe(takenOverExitCode)

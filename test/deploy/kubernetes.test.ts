@@ -72,7 +72,7 @@ test('deploy/kubernetes.yaml runs one pod on SQLite with a volume, and allows it
   expect([budget.maxUnavailable, budget.minAvailable]).toEqual([1, undefined])
 })
 
-test('deploy/kubernetes.yaml runs the image of this version as the image’s user, without privileges and within limits', () => {
+test('deploy/kubernetes.yaml runs the image of this version as the image’s user, without privileges and with resource limits', () => {
   const { version } = JSON.parse(read('package.json'))
   const [user, group] = (step('USER') ?? '').split(':').map(Number)
   expect(pods.spec).toMatchObject({
@@ -133,7 +133,7 @@ test('deploy/kubernetes.yaml probes paths of the service, and does not restart t
   expect(await statuses(app.livenessProbe)).toEqual([200, 200])
 })
 
-test('deploy/kubernetes.yaml leaves the service time to stop', () => {
+test('deploy/kubernetes.yaml gives the service enough time to stop', () => {
   const pause = app.lifecycle.preStop.sleep.seconds
   expect(pods.spec.terminationGracePeriodSeconds).toBeGreaterThan(pause + maxShutdownSeconds)
 })

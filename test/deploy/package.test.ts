@@ -113,7 +113,7 @@ test.runIf(isRehearsal)(
   },
 )
 
-test('the packaged service starts in an empty folder, creates a payout, shows it to a command, and exits on SIGTERM', async () => {
+test('the packaged service starts in an empty folder and creates a payout that a command can read, and exits on SIGTERM', async () => {
   const place = newFolder()
   const { address, greeting, child, ended, pid, pay } = await start(place)
   expect(greeting).toContain('sqlite:db/payouts.sqlite')
@@ -152,7 +152,7 @@ test('the packaged service runs with several processes and scheduled backups', a
   expect(await ended).toMatchObject({ code: 0 })
 })
 
-test('the installed command has its own name in its help, and can also be run by npx', () => {
+test('the installed command prints its own name in its help, and can also be run with npx', () => {
   const npx = spawnSync('npx', ['payout-gateway', '--version'], { cwd: folder, env: environment })
   expect([npx.status, String(npx.stdout)]).toEqual([0, `${manifest.version}\n`])
   const help = run(folder, '--help').stdout

@@ -58,13 +58,13 @@ async function startBehind(start: (upstream: number) => Promise<Front>) {
 /** Opens a stream and returns a function that reads on. */
 async function watch(front: Front, accept: string) {
   const { answered, leave } = ask(front, '/graphql', { method: 'POST', headers: { ...json, accept }, body: watching })
-  const answer = await answered
+  const response = await answered
   let seen = ''
-  answer.setEncoding('utf8').on('data', (chunk) => {
+  response.setEncoding('utf8').on('data', (chunk) => {
     seen += chunk
   })
-  answer.on('error', () => {})
-  return { answer, leave, seen: () => seen }
+  response.on('error', () => {})
+  return { response, leave, seen: () => seen }
 }
 
 describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
@@ -82,13 +82,13 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
       for (const [accept, first, next] of forms) {
         const stream = await watch(front, accept)
         expect(relayed.streams.size).toBe(1)
-        const { statusCode, headers } = stream.answer
+        const { statusCode, headers } = stream.response
         expect([statusCode, headers['content-type']]).toEqual([200, expect.stringContaining(accept)])
         await expect.poll(stream.seen).toContain(first)
 
         expect((await pay(front, `heard of in ${accept}`)).status).toBe(200)
         await expect.poll(stream.seen).toContain('"PAYOUT_')
-        expect([stream.seen().includes(next), stream.answer.complete]).toEqual([true, false])
+        expect([stream.seen().includes(next), stream.response.complete]).toEqual([true, false])
 
         stream.leave()
         // The proxy ends its request too, so the service holds no orphaned stream.

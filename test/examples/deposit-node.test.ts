@@ -14,7 +14,7 @@ import { createDemoInstallation, jsonOf, startService } from '../support/process
 
 const path = join(import.meta.dirname, '../../examples/deposit-node/report.ts')
 
-test('the deposit reporter has fewer than 60 lines and needs only Node', () => {
+test('the deposit reporter has fewer than 60 lines and imports only Node.js modules', () => {
   const source = readFileSync(path, 'utf8')
   expect(source.trimEnd().split('\n').length).toBeLessThan(60)
   const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, name]) => String(name))

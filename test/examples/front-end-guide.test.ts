@@ -21,7 +21,7 @@ test('every code block of the front-end guide is a file that a test runs, or a c
 })
 
 test.each(everyEngine)(
-  'the code of the guide quotes, creates and follows a payout with only the client on %s',
+  'on %s, the code of the front-end guide quotes, creates and follows a payout with only the client',
   async (engine) => {
     const { url, remove } = await newDatabase(engine)
     onTestFinished(remove)

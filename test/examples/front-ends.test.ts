@@ -71,7 +71,7 @@ function prefilled(name: string) {
 }
 
 test.each(pages)(
-  'the page of examples/%s shows the wallet that pays, and has a bank account that passes the checks',
+  'the page of examples/%s shows the wallet that pays, and its bank account passes the bank account checks',
   async (name) => {
     const app = await startApp('sqlite')
     const customerId = await app.customer()
@@ -93,7 +93,7 @@ test.each(pages)(
   },
 )
 
-test('the bank accounts in examples/rest, the README and the GraphiQL tour pass the checks', () => {
+test('the bank accounts in examples/rest, the README and the GraphiQL tour pass the bank account checks', () => {
   const sources = [read('rest/src/pay.ts'), read('../README.md'), read('../src/demo/tour.ts')]
   const accounts = sources.map((source) => ({
     accountNumber: /(?:account_?number\S* [='" ]+)(\d{10})/i.exec(source)?.[1] ?? '',

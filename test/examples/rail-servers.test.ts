@@ -8,7 +8,7 @@ import type { Received } from '../modules/webhooks/transport/support/receiver.ts
 import { startReceiver } from '../modules/webhooks/transport/support/receiver.ts'
 import { wallTime } from '../support/times.ts'
 
-test('the rail server in TypeScript has fewer than 180 lines and needs only Node', () => {
+test('the rail server in TypeScript has fewer than 180 lines and imports only Node.js modules', () => {
   const source = readFileSync(exampleBanks.TypeScript[1], 'utf8')
   expect(source.trimEnd().split('\n').length).toBeLessThan(180)
   const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, name]) => String(name))
@@ -16,7 +16,7 @@ test('the rail server in TypeScript has fewer than 180 lines and needs only Node
 })
 
 test.each(['TypeScript', 'Python'] as const)(
-  'the rail server in %s pays and reports an accepted order after a restart',
+  'the rail server in %s pays an order that it accepted before a restart, and reports the payment',
   async (language) => {
     const place = await placeForBank(language)
     const heard = Promise.withResolvers<Received>()

@@ -13,7 +13,7 @@ import { createDemoInstallation, jsonOf, startService } from '../support/process
 
 const path = join(import.meta.dirname, '../../examples/webhook-receiver/receiver.ts')
 
-test('the webhook receiver has fewer than 50 lines and needs only Node and the client', () => {
+test('the webhook receiver has fewer than 50 lines and imports only Node.js modules and the client', () => {
   const source = readFileSync(path, 'utf8')
   expect(source.trimEnd().split('\n').length).toBeLessThan(50)
   const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, name]) => String(name))
@@ -83,8 +83,8 @@ function lineOf({ sequence, type, object }: ReceivedEvent): string {
 function callsOf(address: string) {
   const call = async (method: string, path: string, body?: object) => {
     const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
-    const answer = await fetch(address + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-    const json = await jsonOf(answer)
+    const response = await fetch(address + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    const json = await jsonOf(response)
     expect(json).toMatchObject({ status: 'success' })
     return json
   }

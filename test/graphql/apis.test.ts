@@ -290,7 +290,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
     })
   })
 
-  test('twenty simultaneous requests with one key, half through each API, create one payout', async () => {
+  test('twenty simultaneous requests with one idempotency key, half through each API, create one payout', async () => {
     const { app, walletId } = await startHeld(engine)
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>

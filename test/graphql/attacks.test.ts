@@ -581,7 +581,7 @@ describe.each(anyEngine)('malicious requests on %s', (engine) => {
 })
 
 describe.each(anyEngine)('the document cache on %s', (engine) => {
-  test('a cached document is still checked against the variables of each request', async () => {
+  test('the cost limit of a cached document is checked for each operation and the variables of each request', async () => {
     const app = await startApp(engine)
     const text =
       'query Few($n: Int) {payouts(first: $n) {nodes {id}}} query Many($n: Int) {payouts {nodes {wallet {payouts(first: $n) {nodes {id reason}}}}}}'

@@ -55,7 +55,7 @@ test('the service compiles no text of a caller as code', async () => {
   expect(compiled).toBeGreaterThan(20)
 })
 
-test('the recorder of compiled strings detects a caller’s text', async () => {
+test('the recorder of compiled strings detects a compiled string of a caller', async () => {
   const { found: compilerLines } = await fence({ FENCE_CONTROL: '1' })
   expect(compilerLines[0]).toContain('Kuckucksei')
 })

@@ -79,7 +79,7 @@ describe('the cost of a GraphQL operation counts', () => {
       10 + 1_200,
     ],
     [
-      'attempts as 40 more, because their responses are read with them',
+      'attempts as 40 more, because the responses of the attempts are read too',
       '{webhookEndpoint(id: "x") {deliveries(first: 2) {nodes {attempts {status}}}}}',
       1 + 10 + 1 + 2 * (40 + 20),
     ],
@@ -253,7 +253,7 @@ describe.each(everyEngine)('the cost of a GraphQL operation as a bound of its re
     expect(answered).toBeGreaterThan(numRuns / 2)
   })
 
-  test('no list without a page size is longer than the cost assumes', async () => {
+  test('every list without a page size is at most as long as the cost of its operation assumes', async () => {
     const lists = Object.values(sandboxSchema.getTypeMap())
       .filter((type) => isObjectType(type) && !/^__|Connection$|Error$/.test(type.name))
       .flatMap((type) => Object.values((type as GraphQLObjectType).getFields()).map((field) => ({ type, field })))
@@ -286,9 +286,9 @@ describe.each(everyEngine)('the cost of a GraphQL operation as a bound of its re
 })
 
 /** The number of scalars, enum values and nulls in a response. */
-function valuesIn(answer: unknown): number {
-  if (typeof answer !== 'object' || answer === null) return 1
-  return Object.values(answer).reduce((sum: number, inner) => sum + valuesIn(inner), 0)
+function valuesIn(response: unknown): number {
+  if (typeof response !== 'object' || response === null) return 1
+  return Object.values(response).reduce((sum: number, inner) => sum + valuesIn(inner), 0)
 }
 
 /** A payout with this many status changes and an entry in the attention queue. */
@@ -351,9 +351,9 @@ async function deliverOften(app: App, times: number): Promise<void> {
 }
 
 /** The length of the longest list per field name. */
-function maxListLengths(answer: unknown, longest: Record<string, number> = {}): Record<string, number> {
-  if (typeof answer !== 'object' || answer === null) return longest
-  for (const [name, inner] of Object.entries(answer)) {
+function maxListLengths(response: unknown, longest: Record<string, number> = {}): Record<string, number> {
+  if (typeof response !== 'object' || response === null) return longest
+  for (const [name, inner] of Object.entries(response)) {
     if (Array.isArray(inner) && name !== 'nodes') longest[name] = Math.max(longest[name] ?? 0, inner.length)
     maxListLengths(inner, longest)
   }

@@ -103,7 +103,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
     expect(await read(stream, 1)).toEqual([{ sequence: 3 }])
   })
 
-  test('a further event stream of the same merchant executes no query until an event occurs', async () => {
+  test('a second event stream of a merchant executes no query until an event occurs', async () => {
     const app = await startApp(engine)
     const walletId = await happen(app, 2)
     const queries: Params[] = []
@@ -278,7 +278,7 @@ async function latestEventAt(address: string): Promise<number> {
   return latest
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
 async function jsonAt(address: string, query: string): Promise<any> {
   // The test kills the process, and the next one has its port.
   const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json', connection: 'close' }

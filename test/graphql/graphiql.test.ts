@@ -57,9 +57,9 @@ async function startEmpty(
       const isSubscription = query.includes('\nsubscription ')
       const accept = isSubscription ? 'text/event-stream' : 'application/json'
       const request = { method: 'POST', url: '/graphql?graphiql', headers: { ...JSON.parse(headers), accept } } as const
-      const answer = await server.inject({ ...request, payload, payloadAsStream: true })
+      const response = await server.inject({ ...request, payload, payloadAsStream: true })
       let text = ''
-      for await (const chunk of answer.stream()) {
+      for await (const chunk of response.stream()) {
         text += chunk
         // A stream stays open; the page shows its first event.
         if (isSubscription && text.includes('data: {')) break
@@ -75,21 +75,21 @@ function nameOf(query: string): string | undefined {
 
 /** The responses of the tabs: each of their fields, by the name of the tab. */
 async function runAll(app: Awaited<ReturnType<typeof startEmpty>>, tabs: readonly GraphiqlTab[]) {
-  const answers = new Map<string | undefined, Record<string, unknown>>()
+  const responses = new Map<string | undefined, Record<string, unknown>>()
   for (const tab of tabs) {
     const { data, errors } = await app.run(tab)
     expect([nameOf(tab.query), errors]).toEqual([nameOf(tab.query), undefined])
     const types = Object.values(data).map((field) => (field as { __typename?: string } | null)?.__typename ?? '')
     expect([nameOf(tab.query), types]).toEqual([nameOf(tab.query), types.filter((type) => !type.endsWith('Error'))])
     expect(Object.values(data)).not.toContain(null)
-    answers.set(nameOf(tab.query), data)
+    responses.set(nameOf(tab.query), data)
   }
-  return Object.fromEntries(answers)
+  return Object.fromEntries(responses)
 }
 
 /** The payout in the response of a tab. */
-function payoutIn(answer: unknown): Record<string, unknown> {
-  const [field] = Object.values(answer as Record<string, Record<string, unknown>>)
+function payoutIn(response: unknown): Record<string, unknown> {
+  const [field] = Object.values(response as Record<string, Record<string, unknown>>)
   return (field?.payout ?? field) as Record<string, unknown>
 }
 
@@ -167,7 +167,7 @@ describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
     const second = await runAll(app, tabs)
     const { _2_Browse, _5_Fund, _6_Pay, _7_Watch } = second
     const ofNow = ['_1_Me', '_2_Browse', '_5_Fund', '_6_Pay', '_7_Watch', '_10_Events']
-    const lasting = (answers: object) => Object.entries(answers).filter(([name]) => !ofNow.includes(name))
+    const lasting = (responses: object) => Object.entries(responses).filter(([name]) => !ofNow.includes(name))
     expect(lasting(second)).toEqual(lasting(first))
     // These tabs show the current state, after the payout left the wallet and the bank paid it.
     expect(_5_Fund).toMatchObject({ simulateDeposit: { wallet: { balance: '1348.24875000' } } })

@@ -58,24 +58,24 @@ describe.each(everyExecutionPath)('media types on %s, fast path: %s', (engine, h
         [newer, newerStatus],
         [`${newer}, application/json;q=0.9`, newerStatus],
       ] as const) {
-        const answer = await post(app, request, { accept })
-        if (status !== null) expect([accept, answer.status]).toEqual([accept, status])
-        expect(answer.status).toBeLessThan(401)
-        expect(answer.headers['content-type']).toMatch(/^application\/(graphql-response\+)?json; charset=utf-8$/)
+        const response = await post(app, request, { accept })
+        if (status !== null) expect([accept, response.status]).toEqual([accept, status])
+        expect(response.status).toBeLessThan(401)
+        expect(response.headers['content-type']).toMatch(/^application\/(graphql-response\+)?json; charset=utf-8$/)
         if (accept === 'application/json')
-          expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
-        expect(answer.body.errors?.[0].extensions.code ?? null).toBe(code)
-        expect(answer.body.extensions.requestId).toBe(answer.headers['x-request-id'])
+          expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+        expect(response.body.errors?.[0].extensions.code ?? null).toBe(code)
+        expect(response.body.extensions.requestId).toBe(response.headers['x-request-id'])
       }
     },
   )
 
-  test('an Accept header without a supported media type is rejected before anything runs', async () => {
+  test('an Accept header without a supported media type is rejected before the document is executed', async () => {
     const app = await startApp(engine, { hasFastPath })
     const before = await readStoredRows(app)
     for (const accept of ['text/html', 'image/png', 'application/xml']) {
-      const answer = await post(app, { query: opening }, { accept })
-      expect([answer.status, codeOf(answer)]).toEqual([406, 'NOT_ACCEPTABLE'])
+      const response = await post(app, { query: opening }, { accept })
+      expect([response.status, codeOf(response)]).toEqual([406, 'NOT_ACCEPTABLE'])
     }
     expect(await readStoredRows(app)).toEqual(before)
   })
@@ -87,18 +87,18 @@ describe.each(everyExecutionPath)('media types on %s, fast path: %s', (engine, h
       [opening, 'createWallet'],
       ['{ nothing }', 'INVALID_DOCUMENT'],
     ]) {
-      const answer = await app.server.inject({
+      const response = await app.server.inject({
         method: 'POST',
         url: path,
         headers: { ...json, accept: 'text/event-stream', 'x-api-key': app.merchant.apiKey },
         payload: { query },
       })
-      expect(answer.statusCode).toBe(200)
-      expect(answer.headers['content-type']).toMatch(/^text\/event-stream/)
-      expect(answer.headers['x-request-id']).toBeDefined()
-      const events = answer.body.split('\n').filter((line) => line.startsWith('event: '))
+      expect(response.statusCode).toBe(200)
+      expect(response.headers['content-type']).toMatch(/^text\/event-stream/)
+      expect(response.headers['x-request-id']).toBeDefined()
+      const events = response.body.split('\n').filter((line) => line.startsWith('event: '))
       expect(events).toEqual(['event: next', 'event: complete'])
-      expect(answer.body).toContain(field)
+      expect(response.body).toContain(field)
     }
   })
 })
@@ -108,8 +108,8 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
     '%s is rejected as malformed JSON',
     async (body) => {
       const app = await startApp(engine, { hasFastPath })
-      const answer = await post(app, body)
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'MALFORMED_JSON'])
+      const response = await post(app, body)
+      expect([response.status, codeOf(response)]).toEqual([400, 'MALFORMED_JSON'])
     },
   )
 
@@ -128,17 +128,17 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
   ])('%s is rejected, and the error says which member is invalid', async (_, body, field) => {
     const app = await startApp(engine, { hasFastPath })
     for (const accept of ['application/json', newer]) {
-      const answer = await post(app, body, { accept })
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_INPUT'])
-      expect(answer.body.errors[0].extensions.fields[0].field).toBe(field)
-      expect(answer.body).not.toHaveProperty('data')
+      const response = await post(app, body, { accept })
+      expect([response.status, codeOf(response)]).toEqual([400, 'INVALID_INPUT'])
+      expect(response.body.errors[0].extensions.fields[0].field).toBe(field)
+      expect(response.body).not.toHaveProperty('data')
     }
   })
 
   test('an empty body is rejected as missing', async () => {
     const app = await startApp(engine, { hasFastPath })
-    const answer = await post(app, '')
-    expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_INPUT'])
+    const response = await post(app, '')
+    expect([response.status, codeOf(response)]).toEqual([400, 'INVALID_INPUT'])
   })
 
   // A cross-site page can send these media types without a preflight.
@@ -149,13 +149,13 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
     'application/graphql',
     'text/json',
     'application/graphql-response+json',
-  ])('a request with Content-Type %s is rejected before anything runs', async (type) => {
+  ])('a request with Content-Type %s is rejected before the document is executed', async (type) => {
     const app = await startApp(engine, { hasFastPath })
     const before = await readStoredRows(app)
     const form = new URLSearchParams({ query: opening }).toString()
     for (const payload of [JSON.stringify({ query: opening }), form, opening]) {
-      const answer = await app.rest('POST', path, { payload, headers: { 'content-type': type } })
-      expect([answer.status, codeOf(answer)]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+      const response = await app.rest('POST', path, { payload, headers: { 'content-type': type } })
+      expect([response.status, codeOf(response)]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
     }
     expect(await readStoredRows(app)).toEqual(before)
   })
@@ -163,7 +163,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
   test('a page of another origin may not read a response', async () => {
     const app = await startApp(engine, { hasFastPath })
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
-    const answers = [
+    const responses = [
       await post(app, { query: who }, origin),
       await app.rest('OPTIONS', path, { headers: origin }),
       await app.rest('GET', `${path}?query=${encodeURIComponent(who)}`, { headers: origin }),
@@ -175,7 +175,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
         payload: { query: who },
       }),
     ]
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       expect(headers['x-request-id']).toBeDefined()
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
     }
@@ -199,8 +199,8 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
     const before = await readStoredRows(app)
     for (const accept of ['application/json', newer]) {
       for (const query of [opening, `query A { merchant { name } } ${opening.replace('mutation', 'mutation M')}`]) {
-        const answer = await get({ query, ...(query.includes('mutation M') && { operationName: 'M' }) }, accept)
-        expect([answer.status, answer.headers.allow, codeOf(answer)]).toEqual([405, 'POST', 'METHOD_NOT_ALLOWED'])
+        const response = await get({ query, ...(query.includes('mutation M') && { operationName: 'M' }) }, accept)
+        expect([response.status, response.headers.allow, codeOf(response)]).toEqual([405, 'POST', 'METHOD_NOT_ALLOWED'])
       }
     }
     expect(await readStoredRows(app)).toEqual(before)
@@ -208,9 +208,9 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
 
   test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])('the method %s is rejected with 405', async (method) => {
     const app = await startApp(engine, { hasFastPath })
-    const answer = await app.rest(method as RestMethod, path)
-    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
-    expect(codeOf(answer)).toBe('METHOD_NOT_ALLOWED')
+    const response = await app.rest(method as RestMethod, path)
+    expect([response.status, response.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
+    expect(codeOf(response)).toBe('METHOD_NOT_ALLOWED')
   })
 
   test('HEAD returns the headers of GET without the body', async () => {
@@ -238,7 +238,7 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
 })
 
 describe.each(everyExecutionPath)('API keys of GraphQL on %s, fast path: %s', (engine, hasFastPath) => {
-  test('the API key is checked first; without an API key the response is the same for any request', async () => {
+  test('the API key is checked first, so every request without an API key gets the same response', async () => {
     const app = await startApp(engine, { hasFastPath })
     const requests: [RestMethod, string, Record<string, string>, string?][] = [
       ['POST', path, json, JSON.stringify({ query: who })],
@@ -268,14 +268,14 @@ describe.each(everyExecutionPath)('API keys of GraphQL on %s, fast path: %s', (e
     const seen = new Set<string>()
     for (const [method, url, headers, payload] of requests) {
       for (const key of keys) {
-        const answer = await app.rest(method, url, {
+        const response = await app.rest(method, url, {
           key: null,
           headers: { ...headers, ...key, 'x-request-id': 'same' },
           ...(payload !== undefined && { payload }),
         })
-        expect(answer.status, `${method} ${url} ${JSON.stringify(headers)}`).toBe(401)
-        expect(answer.headers['www-authenticate']).toBe('Bearer realm="payout-gateway"')
-        if (method !== 'HEAD') seen.add(`${answer.headers['content-type']} ${answer.text}`)
+        expect(response.status, `${method} ${url} ${JSON.stringify(headers)}`).toBe(401)
+        expect(response.headers['www-authenticate']).toBe('Bearer realm="payout-gateway"')
+        if (method !== 'HEAD') seen.add(`${response.headers['content-type']} ${response.text}`)
       }
     }
     expect([...seen]).toEqual([expect.stringContaining('"code":"INVALID_TOKEN"')])
@@ -318,7 +318,7 @@ describe.each(everyExecutionPath)('GraphQL request ids on %s, fast path: %s', (e
     const lines: string[] = []
     const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     const own = { 'x-request-id': 'mine 1' }
-    const answers = [
+    const responses = [
       await post(app, { query: who }, own),
       await post(
         app,
@@ -331,11 +331,11 @@ describe.each(everyExecutionPath)('GraphQL request ids on %s, fast path: %s', (e
       await app.rest('GET', `${path}?query=${encodeURIComponent(opening)}`, { headers: own }),
       await app.rest('PUT', path, { headers: own }),
     ]
-    for (const { headers, body } of answers) {
+    for (const { headers, body } of responses) {
       expect([headers['x-request-id'], body.extensions.requestId]).toEqual(['mine 1', 'mine 1'])
       for (const { extensions } of body.errors ?? []) expect(extensions.requestId).toBe('mine 1')
     }
-    expect(lines).toHaveLength(answers.length)
+    expect(lines).toHaveLength(responses.length)
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ request_id: 'mine 1', route: path })
 
     const replaced = await post(app, { query: who }, { 'x-request-id': 'x'.repeat(129) })
@@ -461,18 +461,18 @@ describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine
     ) => `mutation { createPayout(input: { assetCode: USDC, amount: "${amount}", recipient: ${recipient},
       paymentPurpose: GIFTS, idempotencyKey: "${app.merchant.apiKey}" }) { __typename ... on UserError { message } } }`
     const texts = [pay('1'), pay('1000'), pay('x'), `${pay('1')} {`, pay('1').replace('createPayout', 'nothing'), who]
-    const answers = await Promise.all(texts.map((query) => post(app, { query, variables: { canary } })))
-    answers.push(await app.rest('GET', `${path}?query=${encodeURIComponent(pay('1'))}`))
-    answers.push(await post(app, `{"query":"${canary}`), await post(app, { query: who }, {}, `pgw_test_${canary}`))
+    const responses = await Promise.all(texts.map((query) => post(app, { query, variables: { canary } })))
+    responses.push(await app.rest('GET', `${path}?query=${encodeURIComponent(pay('1'))}`))
+    responses.push(await post(app, `{"query":"${canary}`), await post(app, { query: who }, {}, `pgw_test_${canary}`))
 
     const { ask, lines: faultLines } = failing(app, hasFastPath, new Error(`${canary} ${app.merchant.apiKey}`))
-    answers.push((await ask(pay('1'))) as never)
+    responses.push((await ask(pay('1'))) as never)
     for (const text of [...lines, ...faultLines]) {
       expect(text).not.toContain(canary)
       expect(text).not.toContain(app.merchant.apiKey)
     }
-    for (const { text } of answers) expect(text).not.toContain(app.merchant.apiKey)
-    expect(lines.length).toBe(answers.length - 1)
+    for (const { text } of responses) expect(text).not.toContain(app.merchant.apiKey)
+    expect(lines.length).toBe(responses.length - 1)
     expect(faultLines.some((line) => line.includes('GraphQL field failed'))).toBe(true)
   })
 })

@@ -53,12 +53,15 @@ describe('the size of a document', () => {
 
   test.each([
     ['itself', '{...f} fragment f on A {a ...f}'],
-    ['another fragment that spreads it', '{...f} fragment f on A {a {...g}} fragment g on A {... {...f}}'],
+    [
+      'another fragment that spreads the first fragment',
+      '{...f} fragment f on A {a {...g}} fragment g on A {... {...f}}',
+    ],
   ])('a fragment that spreads %s is rejected', (_, document) => {
     expect(excess(document)).toBe('Fragments must not form a cycle.')
   })
 
-  test('definitions of types are left to validation', async () => {
+  test('a document with type definitions is rejected by validation, not by a limit', async () => {
     const app = await startApp('sqlite')
     const { errors } = await app.graphql('{__typename} type A {b: Int}')
     expect(errors).toMatchObject([
@@ -114,7 +117,7 @@ describe('the size of a document', () => {
       ].join(' '),
     )
 
-  test('the size of a document is computed with at most one visit per selection set, for any fragments', () => {
+  test('the size of a document is computed with at most one visit per selection set, however fragments are nested', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const { document, selectionSets, looks } = watched(parse(text))
@@ -125,7 +128,7 @@ describe('the size of a document', () => {
     )
   })
 
-  test('pairs of fields that merge are counted with at most one visit per selection set of the expanded document', () => {
+  test('counting the pairs of merging fields takes at most one visit per selection set after all fragments are inlined', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const document = parse(text)
@@ -212,7 +215,7 @@ describe('fields that merge under one response name', () => {
   })
 
   test.each([
-    ['248 times one field', `{${times(248, () => 'merchant {name}')}}`],
+    ['one field 248 times', `{${times(248, () => 'merchant {name}')}}`],
     ['a field about a thousand times', `{${times(990, () => 'a')}}`],
     ['nested levels of merging fields', `{${times(8, () => `a {${times(8, () => `b {${times(8, () => 'c')}}`)}}`)}}`],
   ])('the number of pairs of merging fields exceeds the limit in a document with %s', (_, text) => {
@@ -227,7 +230,7 @@ describe('fields that merge under one response name', () => {
 })
 
 describe('the size of variables', () => {
-  test('variables are accepted up to the limit of values, at any depth', () => {
+  test('variables are accepted up to the maximum number of values, which includes nested values', () => {
     const chain = (levels: number) => JSON.parse(`${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`)
     expect(exceededVariableLimit({ v: chain((limits.values - 2) / 2) })).toBeNull()
     const message = 'The variables may contain at most 5000 values, at any depth.'

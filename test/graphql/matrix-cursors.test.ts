@@ -103,9 +103,9 @@ describe.each(everyEngine)('cursors on %s', (engine) => {
           app,
           near.filter((other) => other.name !== name),
         )) {
-          const answer = await askFor(ask, call, { [argument]: each.cursor }, '{ nodes { ID } }')
-          expect(answer.connection ?? null, `${name} takes ${argument} of ${each.name}`).toBeNull()
-          expect(answer.text).toBe(junk.text)
+          const response = await askFor(ask, call, { [argument]: each.cursor }, '{ nodes { ID } }')
+          expect(response.connection ?? null, `${name} takes ${argument} of ${each.name}`).toBeNull()
+          expect(response.text).toBe(junk.text)
         }
         const [own, ...others] = cursors.filter((each) => each.name === name)
         const { errors, text } = await askFor(ask, call, { [argument]: own?.cursor }, '{ nodes { ID } }')

@@ -50,15 +50,15 @@ describe.each(everyEngine)('fields on %s', (engine) => {
         createAsk(of, { key, canaries, server: createServerVariant(of, { executor }) }),
       ) as [Ask, Ask]
       return async (query, variables) => {
-        const answer = await planned(query, variables)
+        const response = await planned(query, variables)
         const { text } = await reference(query, variables)
         // Every client token is different.
         const same = (each: string) => each.replace(/"token":"[^"]+"/, '"token":""')
-        expect(same(text), query).toBe(same(answer.text))
+        expect(same(text), query).toBe(same(response.text))
         const root = query.startsWith('mutation') ? 'Mutation' : query.startsWith('sub') ? 'Subscription' : 'Query'
-        if (answer.errors.length === 0) noteFields({ __typename: root, ...answer.data }, read)
-        expect(answer.errors, query).toEqual([])
-        return answer
+        if (response.errors.length === 0) noteFields({ __typename: root, ...response.data }, read)
+        expect(response.errors, query).toEqual([])
+        return response
       }
     }
     const ask = bothWays(app)

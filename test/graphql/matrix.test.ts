@@ -46,14 +46,14 @@ describe.each(everyEngine)('ids on %s', (engine) => {
 
     const ask = createAsk(app, { key: other.apiKey, canaries })
     for (const field of ['id', 'uuid', 'email', 'phone', 'address { city }', 'createdAt']) {
-      const answer = ask(`query($id: ID!) { customer(id: $id) { ${field} } }`, { id: theirs.person })
-      await expect(answer, field).rejects.toThrow('to deeply equal []')
+      const response = ask(`query($id: ID!) { customer(id: $id) { ${field} } }`, { id: theirs.person })
+      await expect(response, field).rejects.toThrow('to deeply equal []')
     }
   })
 
   // One pair of merchants per root type: only the last step of each case changes data.
   test.each(['Query', 'Mutation', 'Subscription'])(
-    'a %s responds to ids of other merchants, owners or types as to ids that do not exist',
+    'a %s gives the same response to ids of other merchants, owners or types as to ids that do not exist',
     async (root) => {
       const worlds = await startWorlds(engine)
       const places = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))
@@ -87,9 +87,9 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
   const stored = async () => JSON.stringify(await readStoredRows(app))
   const before = await stored()
   const answerOf = async (id: unknown, outcome: string) => {
-    const answer = await send(id)
-    expect(outcomeOf(answer), about(id)).toBe(outcome)
-    return answer.text
+    const response = await send(id)
+    expect(outcomeOf(response), about(id)).toBe(outcome)
+    return response.text
   }
 
   // Another merchant's, another owner's and deleted objects produce the response for a missing object, byte for
@@ -127,12 +127,12 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
   expect((await stored()) === unchanged, place).toBe(true)
 
   // The same object in every spelling: a mutation replays its result for the same key and input.
-  const answers = await inTurn(spellingsOf(thing), async (id) => {
-    const answer = await send(id, place)
-    const data = storesNothing ? null : answer.data
-    return { outcome: outcomeOf(answer), data, stored: await stored() }
+  const responses = await inTurn(spellingsOf(thing), async (id) => {
+    const response = await send(id, place)
+    const data = storesNothing ? null : response.data
+    return { outcome: outcomeOf(response), data, stored: await stored() }
   })
-  const [first, ...again] = answers
+  const [first, ...again] = responses
   expect(first?.outcome, place).toBe('found')
   for (const other of again) expect(other, place).toEqual(first)
   expect(first?.stored === unchanged, place).toBe(!isMutation || storesNothing)

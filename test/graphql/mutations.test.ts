@@ -491,10 +491,10 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
   })
 
   test.each([
-    ['neither', {}],
-    ['both', { bankAccount, payoutMethodId: nobody }],
-    ['null', { bankAccount: null }],
-  ])('createPayout with %s of the fields that give a recipient fails validation', async (_, recipient) => {
+    ['no recipient', {}],
+    ['two recipients', { bankAccount, payoutMethodId: nobody }],
+    ['a null bank account', { bankAccount: null }],
+  ])('createPayout with %s fails validation', async (_, recipient) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)

@@ -22,15 +22,15 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     expect(new Set(things.map(({ type }) => type))).toEqual(new Set(nodeTypes))
     for (const thing of things) {
       const { type, id } = thing
-      const answers = []
+      const nodes = []
       for (const spelling of spellingsOf(thing)) {
         const { data, errors } = await ask(`query($id: ID!) { node(id: $id) ${ofType(type)} }`, { id: spelling })
         expect(errors).toEqual([])
-        answers.push(data.node)
+        nodes.push(data.node)
       }
       const uuid = hasUuid(type) ? { uuid: id } : {}
-      expect(answers[0]).toMatchObject({ __typename: type, id: toGlobalId(type, id), ...uuid })
-      for (const answer of answers) expect(answer).toEqual(answers[0])
+      expect(nodes[0]).toMatchObject({ __typename: type, id: toGlobalId(type, id), ...uuid })
+      for (const node of nodes) expect(node).toEqual(nodes[0])
     }
   })
 

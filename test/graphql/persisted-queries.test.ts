@@ -7,7 +7,7 @@ import { listen } from './support/listen.ts'
 
 const newer = 'application/graphql-response+json'
 const who = '{ merchant { name } }'
-const answerOfWho = { merchant: { name: 'Test merchant' } }
+const responseOfWho = { merchant: { name: 'Test merchant' } }
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 const hashed = (text: string) => ({ persistedQuery: { version: 1, sha256Hash: hashOf(text) } })
 
@@ -34,9 +34,9 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, fast path:
       expect(unknown.body).not.toHaveProperty('data')
     }
     expect((await get(app, who)).body.errors).toMatchObject(notFound)
-    expect((await post(app, { query: who, extensions: hashed(who) })).body.data).toEqual(answerOfWho)
-    expect((await post(app, { extensions: hashed(who) })).body.data).toEqual(answerOfWho)
-    expect((await get(app, who)).body.data).toEqual(answerOfWho)
+    expect((await post(app, { query: who, extensions: hashed(who) })).body.data).toEqual(responseOfWho)
+    expect((await post(app, { extensions: hashed(who) })).body.data).toEqual(responseOfWho)
+    expect((await get(app, who)).body.data).toEqual(responseOfWho)
 
     const other = 'query ($n: Int) { customers(first: $n) { totalCount } }'
     expect((await get(app, other, other)).body.data).toEqual({ customers: { totalCount: 0 } })
@@ -49,7 +49,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, fast path:
     const { apiKey } = await app.otherMerchant()
     await post(app, { query: who, extensions: hashed(who) })
     expect((await post(app, { extensions: hashed(who) }, { key: apiKey })).body.errors).toMatchObject(notFound)
-    expect((await post(app, { extensions: hashed(who) })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { extensions: hashed(who) })).body.data).toEqual(responseOfWho)
   })
 
   test('a persisted query is rejected and not stored if the hash does not match its text', async () => {

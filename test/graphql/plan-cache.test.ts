@@ -50,7 +50,7 @@ test('a plan that exceeds the size of the plan cache is cached, and evicts all o
   expect(planCount).toBe(3)
 })
 
-test('a document gets plans for at most 16 combinations of conditions, and graphql-js executes the other combinations', async () => {
+test('a document gets plans for at most 16 combinations of @include values, and graphql-js executes the other combinations', async () => {
   const app = await startApp('sqlite')
   const engine = createEngine(sandboxSchema, { executor: 'planned' })
   const names = ['a', 'b', 'c', 'd', 'e']
@@ -83,7 +83,7 @@ test.each([
   [1, 2],
   [4, 16],
   [5, 0],
-])('planAhead for an operation with %i conditions creates %i plans', (conditions, count) => {
+])('planAhead for an operation with %i @include conditions creates %i plans', (conditions, count) => {
   const names = Array.from({ length: conditions }, (_, i) => `c${i}`)
   const declared = names.length > 0 ? `(${names.map((name) => `$${name}: Boolean!`).join()})` : ''
   // Half of the conditions are in a fragment.
@@ -103,7 +103,7 @@ test.each([
   expect(plans.size).toBe(count)
 })
 
-test('the variables of conditions are found with one visit to a fragment that is spread several times', () => {
+test('a fragment that is spread several times is visited once to find the variables of its @skip and @include conditions', () => {
   const document = parse('{ ...F ... { ...F } } fragment F on Query { merchant @skip(if: $a) { id @include(if: $b) } }')
   const [operation, fragment] = document.definitions
   if (operation?.kind !== Kind.OPERATION_DEFINITION || fragment?.kind !== Kind.FRAGMENT_DEFINITION) {

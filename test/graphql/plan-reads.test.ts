@@ -20,7 +20,7 @@ async function startRecording(engine: Engine) {
   const recording = recordingStatements(app.service)
   const { planned } = bothWays(recording.service, merchantId)
   const known = await collectKnownValues(planned, idempotencyKeys)
-  /** The statements that a plan executes for a document; `null` if no plan answers it. */
+  /** The statements that a plan executes for a document; `null` if no plan executes it. */
   const statementsFor = async (document: RequestDocument) => {
     let isPlanned = false
     const statements = await recording.during(async () => {
@@ -89,7 +89,7 @@ describe.each(everyEngine)('database reads of a plan on %s', (engine) => {
     expect(await asked({ query: '{wallet(id:"no id"){balance} node(id:"no id"){id}}' })).toEqual([])
   })
 
-  test('a plan reads customers only for wallets that have one', async () => {
+  test('a plan reads customers only for wallets that belong to a customer', async () => {
     const { asked } = await startRecording(engine)
     const customersOf = async (query: string) => {
       const statements = (await asked({ query })) ?? []
@@ -131,10 +131,10 @@ describe.each(everyEngine)('database reads of a plan on %s', (engine) => {
 
 test('a loader does not read a row again while its first read of that row is pending', async () => {
   const requestedKeys: (readonly string[])[] = []
-  const answers: (() => void)[] = []
+  const responders: (() => void)[] = []
   const find = async (keys: readonly string[]) => {
     requestedKeys.push(keys)
-    await new Promise<void>((resolve) => answers.push(resolve))
+    await new Promise<void>((resolve) => responders.push(resolve))
     return (key: string) => `${key} of ${requestedKeys.length}`
   }
   const loader = getOrCreateLoader({ loaders: new Map() } as never, {}, find)
@@ -143,7 +143,7 @@ test('a loader does not read a row again while its first read of that row is pen
   const second = loader.loadAll(['b', 'c'])
   const third = loader.load('a')
   await expect.poll(() => requestedKeys.length).toBe(2)
-  for (const answer of answers) answer()
+  for (const respond of responders) respond()
   await Promise.all([first, second, third])
   expect(requestedKeys).toEqual([['a', 'b'], ['c']])
 })

@@ -235,7 +235,7 @@ test.each([
   ['a string for a list', '{row{String_list}}', { String_list: 'text' }],
   ['a Set for a list, which graphql-js accepts', '{row{String_list}}', { String_list: new Set(['a', 'b']) }],
   ['an object for a list', '{row{Row_list{String_plain}}}', { Row_list: { String_plain: 'a' } }],
-  ['a string for the inner of two lists', '{row{String_lists}}', { String_lists: [['a'], 'text'] }],
+  ['a string for the inner list of two nested lists', '{row{String_lists}}', { String_lists: [['a'], 'text'] }],
   ['undefined for a non-null field', '{row{String_required}}', { String_required: null }],
   ['undefined in a list of non-null items', '{row{Int_requiredItems}}', { Int_requiredItems: [1, undefined] }],
   ['undefined for a non-null list', '{row{Row_requiredLists{String_plain}}}', {}],

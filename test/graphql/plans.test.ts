@@ -480,12 +480,12 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
   test('each listed document runs by a plan or by graphql-js as expected, and both produce the same bytes', async () => {
     const { sameAnswer, ids } = await startBothWays(engine)
     const seen = async (documents: Record<string, (ids: Ids) => RequestDocument>) => {
-      const answersByName: Record<string, string> = {}
+      const outcomesByName: Record<string, string> = {}
       for (const [name, documentFor] of Object.entries(documents)) {
         const { hasErrors, isPlanned } = await sameAnswer(documentFor(ids))
-        answersByName[name] = hasErrors ? 'errors' : isPlanned ? 'planned' : 'kept'
+        outcomesByName[name] = hasErrors ? 'errors' : isPlanned ? 'planned' : 'kept'
       }
-      return answersByName
+      return outcomesByName
     }
     const each = (documents: object, what: string) =>
       Object.fromEntries(Object.keys(documents).map((name) => [name, what]))

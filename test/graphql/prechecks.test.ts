@@ -101,13 +101,13 @@ function wrongValues(type: GraphQLInputType, isFilter = false): unknown[] {
 }
 
 async function ask(server: App['server'], key: string, query: string, variables: object) {
-  const answer = await server.inject({
+  const response = await server.inject({
     method: 'POST',
     url: '/graphql',
     headers: { 'x-api-key': key },
     payload: { query, variables },
   })
-  return { status: answer.statusCode, ...JSON.parse(answer.body) }
+  return { status: response.statusCode, ...JSON.parse(response.body) }
 }
 
 test("every field in a mutation's result declares its column or resolver, and is nullable if it reads the database", () => {
@@ -211,7 +211,7 @@ describe("the precheck of an operation's selection", () => {
     }
   })
 
-  test('a mutation whose selection only has columns of its result needs no scope read', () => {
+  test('a mutation needs no scope `read` if its selection only has columns of its result', () => {
     const ofWallets: Caller = { ...systemCaller, scopes: ['wallets'] }
     expect(errorsOf(making('balance'), given, ofWallets)).toEqual([])
     expect(errorsOf(making('customer { id }'), given, ofWallets)).toMatchObject([
@@ -238,7 +238,7 @@ describe("the precheck of an operation's selection", () => {
     expect(codes({ ...systemCaller, scopes: ['read'] })).toEqual([])
   })
 
-  test('the precheck rejects a mutation that no client token with a customer may run, whatever its scopes', () => {
+  test('the precheck rejects a mutation that no client token of a customer may run, whatever scopes the token has', () => {
     const query = 'mutation { createWebhookEndpoint(input: {url: "https://example.com"}) { __typename } }'
     const [operation] = parse(query).definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
@@ -283,8 +283,8 @@ describe.each(everyEngine)('the selection of a mutation on %s', (engine) => {
       if (mutation === 'payoutQuote') continue
       const before = await readStoredRows(app)
       const expectRefused = async (code: string, status: number, key: string, query: string, variables: object) => {
-        const answer = await ask(servers[refused++ % 2] as App['server'], key, query, variables)
-        const seen = [answer.status, answer.data, answer.errors?.[0]?.extensions.code]
+        const response = await ask(servers[refused++ % 2] as App['server'], key, query, variables)
+        const seen = [response.status, response.data, response.errors?.[0]?.extensions.code]
         expect([query, ...seen]).toEqual([query, status, undefined, code])
       }
       for (const reached of reachedBy(mutation)) {

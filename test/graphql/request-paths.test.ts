@@ -39,7 +39,7 @@ const documents: readonly (readonly [name: string, parameters: unknown])[] = [
   ['a fragment that spreads itself', { query: '{ ...F } fragment F on Query { ...F }' }],
   ['a field that fails', { query: '{ customers(after: "junk") { totalCount } }' }],
   [
-    'a field that fails alongside one that succeeds',
+    'a field that fails alongside a field that succeeds',
     { query: `{ customers(after: "junk") { totalCount } a: ${who.slice(1)}` },
   ],
   ['a nested field that fails', { query: '{ merchant { name } nodes(ids: ["x"]) { id } }' }],

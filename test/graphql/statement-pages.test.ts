@@ -76,7 +76,7 @@ describe.each(everyEngine)('the lines of a statement on %s', (engine) => {
     }
   })
 
-  test('a statement has its wallet, its period, and the balance at both ends', async () => {
+  test('a statement has its wallet, its period, and the balances at the start and at the end of the period', async () => {
     const { app, began, pass, walletId } = await startWorld(engine)
     const fields =
       '{ wallet { id uuid } from to isFinal openingBalance closingBalance lineCount lines(first: 9) { totalCount } }'

@@ -297,7 +297,7 @@ describe('a GraphQL stream whose source fails', () => {
 
 describe('memory after a response by Yoga', () => {
   test.each(['a stream that its caller closes', 'a multipart stream', 'a query over GET'])(
-    'the process frees the memory of the request of %s after the response has ended',
+    'the request object of %s is released from memory after the response has ended',
     async (kind) => {
       const app = await startApp('sqlite')
       const server = createServerVariant(app, {})
@@ -351,7 +351,7 @@ describe('memory after a response by Yoga', () => {
 })
 
 describe('results of a stream with an end', () => {
-  test('results of a stream are released from memory after they were sent, even if the stream can be ended from outside', async () => {
+  test('takeUntilEnd releases each result from memory after the result was sent', async () => {
     const references = new Set<WeakRef<object>>()
     async function* results() {
       for (let i = 0; i < 1_000; i++) {
@@ -371,7 +371,7 @@ describe('results of a stream with an end', () => {
     expect(count).toBe(1_000)
   })
 
-  test('a stream that is ended from outside sends a last result and closes, even while its source sends no result', async () => {
+  test('takeUntilEnd returns a last result and closes the stream when the stream is ended, even while its source yields no result', async () => {
     const { promise, resolve } = Promise.withResolvers<string | null>()
     async function* told() {
       yield 'first'

@@ -19,7 +19,7 @@ const who = '{ merchant { name } }'
 const named = 'query Named($first: Int) { customers(first: $first) { totalCount } } query Other { merchant { name } }'
 const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
 const ticking = 'subscription { eventPublished(after: "0", types: []) { sequence } }'
-const answerOfWho = { merchant: { name: 'Test merchant' } }
+const responseOfWho = { merchant: { name: 'Test merchant' } }
 
 const trust = (app: App, documents: Readonly<Record<string, string>>) =>
   addDocuments(app.service, { manifest: JSON.stringify(documents), validate: () => [] })
@@ -39,23 +39,23 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     const app = await startApp(engine, { hasFastPath })
     const sha256 = createHash('sha256').update(named).digest('hex')
     await trust(app, { who, named, [sha256]: named })
-    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(responseOfWho)
     // Some clients send an empty `query` parameter.
     for (const query of [null, '']) expect((await post(app, { query, documentId: 'who' })).status).toBe(200)
     const body = { operationName: 'Named', variables: { first: 1 } }
     for (const documentId of ['named', sha256, `sha256:${sha256}`]) {
       expect((await post(app, { documentId, ...body })).body.data).toEqual({ customers: { totalCount: 0 } })
-      expect((await post(app, { documentId, operationName: 'Other' })).body.data).toEqual(answerOfWho)
+      expect((await post(app, { documentId, operationName: 'Other' })).body.data).toEqual(responseOfWho)
     }
     expect(codeOf(await post(app, { documentId: 'named' }))).toBe('INVALID_DOCUMENT')
     expect(codeOf(await post(app, { documentId: 'named', ...body, variables: { first: 'x' } }))).toBe('INVALID_INPUT')
     // Apollo Client sends the ids of its manifest in this form.
     const extensions = { persistedQuery: { version: 1, sha256Hash: 'who' } }
-    expect((await post(app, { extensions })).body.data).toEqual(answerOfWho)
-    expect((await post(app, { query: who, extensions })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { extensions })).body.data).toEqual(responseOfWho)
+    expect((await post(app, { query: who, extensions })).body.data).toEqual(responseOfWho)
   })
 
-  test('a trusted mutation is accepted by POST only; only GET responses are cacheable, and only privately', async () => {
+  test('a trusted mutation is accepted by POST only, and only responses to GET may be cached, with Cache-Control: private', async () => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who, opening, failing: '{ customers(after: "junk") { totalCount } }' })
     expect((await post(app, { documentId: 'opening' })).body.data.createWallet.__typename).toBe('CreateWalletPayload')
@@ -63,7 +63,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
       const refused = await get(app, { documentId: 'opening' }, accept)
       expect([refused.status, refused.headers.allow, codeOf(refused)]).toEqual([405, 'POST', 'METHOD_NOT_ALLOWED'])
       const answered = await get(app, { documentId: 'who', variables: '{}' }, accept)
-      expect([answered.status, answered.body.data]).toEqual([200, answerOfWho])
+      expect([answered.status, answered.body.data]).toEqual([200, responseOfWho])
       expect(answered.headers['cache-control']).toBe('private')
       expect(answered.headers.vary).toBe('accept, authorization, origin, x-api-key')
     }
@@ -88,9 +88,9 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
         ['application/json', 200],
         [newer, 400],
       ] as const) {
-        for (const answer of [await post(app, { documentId }, { accept }), await get(app, { documentId }, accept)]) {
-          expect([answer.status, codeOf(answer)]).toEqual([status, 'PERSISTED_DOCUMENT_NOT_FOUND'])
-          expect(answer.body).not.toHaveProperty('data')
+        for (const response of [await post(app, { documentId }, { accept }), await get(app, { documentId }, accept)]) {
+          expect([response.status, codeOf(response)]).toEqual([status, 'PERSISTED_DOCUMENT_NOT_FOUND'])
+          expect(response.body).not.toHaveProperty('data')
         }
       }
     }
@@ -108,8 +108,8 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })
     for (const accept of ['application/json', newer]) {
-      const answer = await post(app, body, { accept })
-      expect([answer.status, codeOf(answer), answer.body.errors[0].extensions.fields[0].field]).toEqual([
+      const response = await post(app, body, { accept })
+      expect([response.status, codeOf(response), response.body.errors[0].extensions.fields[0].field]).toEqual([
         400,
         'INVALID_INPUT',
         field,
@@ -117,22 +117,22 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     }
   })
 
-  test('a trusted document can be used as soon as it is added, and no longer after it is removed', async () => {
+  test('a trusted document can be used immediately after it is added, and cannot be used after it is removed', async () => {
     const app = await startApp(engine, { hasFastPath })
     expect(codeOf(await post(app, { documentId: 'who' }))).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
     await trust(app, { who })
-    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(responseOfWho)
     await trust(app, { again: who })
-    expect((await post(app, { documentId: 'again' })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { documentId: 'again' })).body.data).toEqual(responseOfWho)
     await removeDocument(app.service, { id: 'who' })
     const codeNow = async () => codeOf(await post(app, { documentId: 'who' }))
     if (engine === 'sqlite') expect(await codeNow()).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
     // On a server, another process first has to notify this one.
     await expect.poll(codeNow, { timeout: patienceMs }).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
     // Another id still refers to the same text.
-    expect((await post(app, { documentId: 'again' })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { documentId: 'again' })).body.data).toEqual(responseOfWho)
     await trust(app, { who })
-    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(responseOfWho)
   })
 
   test('a trusted subscription can be started by POST and by GET', async () => {
@@ -157,7 +157,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
     const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     await trust(app, { gone: '{ fieldOfThePast }', who })
     expect(codeOf(await post(app, { documentId: 'gone' }))).toBe('INVALID_DOCUMENT')
-    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(responseOfWho)
     expect(lines.some((line) => line.includes('"document_id":"gone"') && line.includes('"level":"warn"'))).toBe(true)
   })
 })
@@ -166,12 +166,12 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (eng
   test('live mode runs trusted documents by id or by text, and rejects any other document without parsing it', async () => {
     const app = await startApp(engine, { hasFastPath, mode: 'live', documents: 'trusted' })
     await trust(app, { who, ticking })
-    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(responseOfWho)
     await expect
       .poll(async () => (await post(app, { query: who })).body.data, { timeout: patienceMs })
-      .toEqual(answerOfWho)
-    expect((await get(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
-    expect((await get(app, { query: who })).body.data).toEqual(answerOfWho)
+      .toEqual(responseOfWho)
+    expect((await get(app, { documentId: 'who' })).body.data).toEqual(responseOfWho)
+    expect((await get(app, { query: who })).body.data).toEqual(responseOfWho)
     // Documents that fail to parse or are too long are not parsed either.
     const others = [`${who} `, '{ merchant { id } }', opening, '{', 'x'.repeat(20_000), getIntrospectionQuery()]
     for (const query of others) {
@@ -179,9 +179,9 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (eng
         ['application/json', 200],
         [newer, 400],
       ] as const) {
-        const answer = await post(app, { query }, { accept })
-        expect([answer.status, codeOf(answer)]).toEqual([status, 'DOCUMENT_NOT_TRUSTED'])
-        expect(answer.body).not.toHaveProperty('data')
+        const response = await post(app, { query }, { accept })
+        expect([response.status, codeOf(response)]).toEqual([status, 'DOCUMENT_NOT_TRUSTED'])
+        expect(response.body).not.toHaveProperty('data')
       }
       if (query.length < 10_000) expect(codeOf(await get(app, { query }))).toBe('DOCUMENT_NOT_TRUSTED')
     }
@@ -193,19 +193,19 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (eng
   test('live mode accepts a persisted query only if it is a trusted document', async () => {
     const app = await startApp(engine, { hasFastPath, mode: 'live', documents: 'trusted' })
     await trust(app, { who })
-    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(responseOfWho)
     const hashed = (text: string) => ({
       persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(text).digest('hex') },
     })
     for (const body of [{ extensions: hashed(named) }, { query: named, extensions: hashed(named) }]) {
-      const { body: answer } = await post(app, body)
-      expect(answer.errors).toMatchObject([
+      const { body: response } = await post(app, body)
+      expect(response.errors).toMatchObject([
         { message: 'PersistedQueryNotSupported', extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } },
       ])
     }
-    expect((await post(app, { query: who, extensions: hashed(who) })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { query: who, extensions: hashed(who) })).body.data).toEqual(responseOfWho)
     expect((await post(app, { extensions: { persistedQuery: { version: 1, sha256Hash: 'who' } } })).body.data).toEqual(
-      answerOfWho,
+      responseOfWho,
     )
   })
 
@@ -277,13 +277,13 @@ async function askAfterStart(engine: Engine) {
   await server.ready()
   return async (documentId: string) => {
     const parameters = documentId === 'other' ? { query: screens('other')['other-1'] } : { documentId }
-    const answer = await server.inject({
+    const response = await server.inject({
       method: 'POST',
       url: '/graphql',
       headers: { 'x-api-key': app.merchant.apiKey },
       payload: { ...parameters, variables: { id, customerId: customerIds[0] } },
     })
-    return JSON.parse(answer.body)
+    return JSON.parse(response.body)
   }
 }
 

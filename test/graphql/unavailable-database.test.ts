@@ -14,7 +14,7 @@ test('a plan queries an unavailable database no more often than graphql-js does'
   const execute: Database['execute'] = (statement, params) =>
     queryCount++ === 0 ? app.db.execute(statement, params) : Promise.reject(unavailable('The database is away.'))
   const service = { ...app.service, db: { ...app.db, execute } }
-  const answers = []
+  const responses = []
   for (const executor of everyExecutor) {
     const server = createServerVariant(app, { executor, service, onLog: () => {} })
     queryCount = 0
@@ -24,9 +24,9 @@ test('a plan queries an unavailable database no more often than graphql-js does'
       headers: { 'x-api-key': app.merchant.apiKey, 'x-request-id': 'same' },
       payload: { query },
     })
-    answers.push({ statusCode, body: json(), asked: queryCount })
+    responses.push({ statusCode, body: json(), asked: queryCount })
   }
-  const [planned, reference] = answers
+  const [planned, reference] = responses
   expect(planned).toEqual(reference)
   expect(planned?.statusCode).toBe(503)
 })

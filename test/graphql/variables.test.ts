@@ -106,7 +106,11 @@ test.each([
   ['an absent non-null variable', 'query ($v: Int!) { __typename }', {}],
   ['an undeclared variable', 'query ($v: Int) { __typename }', { w: 1 }],
   ['a variable named like a member of Object.prototype', 'query ($toString: Int, $__proto__: Int) { __typename }', {}],
-  ['a provided variable with such a name', 'query ($__proto__: Int) { __typename }', JSON.parse('{"__proto__": 7}')],
+  [
+    'a provided variable named like a member of Object.prototype',
+    'query ($__proto__: Int) { __typename }',
+    JSON.parse('{"__proto__": 7}'),
+  ],
 ])('%s is coerced to the same value as by graphql-js', (_, text, given) => {
   const [ours, theirs] = bothRead(text, given)
   expect(ours).toEqual(theirs)

@@ -147,7 +147,7 @@ describe.each(everyEngine)('lists with stored counts on %s', (engine) => {
     }
   })
 
-  test('no page has a start if the counts of the blocks add up to less than the total', async () => {
+  test('findPageStart returns null for a page that the counts of the blocks do not include', async () => {
     const { db } = await startDatabase(engine)
     const start = (total: number, offset: number) => findPageStart(db, { merchantId, list: 'list', total, offset })
     expect([await start(10, 0), await start(10, 9)]).toEqual([null, null])

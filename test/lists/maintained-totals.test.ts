@@ -100,7 +100,7 @@ describe.each(everyEngine)('the total of a list on %s', (engine) => {
     }
   })
 
-  test('is a stored count for each of several parents, unless no count is stored for the filter or time range', async () => {
+  test('for each of several customers or wallets is a stored count, unless no count is stored for the filter or time range', async () => {
     const { app, world, times, ownWallet } = await startWorld()
     const parents = { customer: [world.customerId], wallet: [ownWallet, world.statementId] }
     const maintained = [

@@ -31,7 +31,7 @@ async function copyPayoutMethod(app: App, engine: Engine, customerId: string): P
 }
 
 describe.each(everyEngine)('a list of more than 10,000 rows on %s', (engine) => {
-  test('ends at row 10,000 if it is read in pages of a time range', async () => {
+  test('has no numbered page beyond row 10,000 if a time range is given', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, customer_id: customerId } })
@@ -56,7 +56,7 @@ describe.each(everyEngine)('a list of more than 10,000 rows on %s', (engine) => 
     }
   })
 
-  test('has a total for one parent only if that total is stored, or if at most 10,000 rows match', async () => {
+  test('has a total for one customer only if that total is stored, or if at most 10,000 rows match', async () => {
     const app = await startApp(engine)
     const customerIds = [await app.customer(), await app.customer()]
     const [customerId = ''] = customerIds

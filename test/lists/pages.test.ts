@@ -10,7 +10,7 @@ import { perform } from '../support/perform.ts'
 import { buildWorld, payoutList, payoutMethodList } from './lists.ts'
 
 describe.each(everyEngine)('pages on %s', (engine) => {
-  test('pages of a list with gaps in its sequence numbers contain every row once, even across the blocks of its stored counts', async () => {
+  test('pages of a list contain every row once, even if sequence numbers are missing and rows are in several blocks of stored counts', async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id)
     const world = await buildWorld(app.service, app.merchant.id)
@@ -35,7 +35,7 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     }
   })
 
-  test('the latest rows of a list can be selected by conditions and time, and also by a sequence number', async () => {
+  test('the latest rows of a list can be restricted by conditions, by a time range and by one sequence number', async () => {
     let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     const context = createContext(app.service, app.merchant.id)

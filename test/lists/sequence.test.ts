@@ -53,7 +53,7 @@ describe.each(everyEngine)('sequence numbers of operations that share a transact
 
     const run = async (db: Database, { merchant, takes, isAtOnce, isBeside, clock, ending }: Operation) => {
       const merchantId = merchants[merchant] ?? ''
-      const answer = await db.write(
+      const result = await db.write(
         async (tx) => {
           if (isBeside) lockSequence(tx, merchantId, 'payouts')
           const take = (name: (typeof addresses)[number]) => takeSequenceNumber(tx, merchantId, name)
@@ -69,8 +69,8 @@ describe.each(everyEngine)('sequence numbers of operations that share a transact
         },
         { merchantId, ...(isBeside && { batchable: { conflictKey: null } }) },
       )
-      for (const [i, name] of takes.entries()) append(taken, `${merchantId} ${name}`, answer.numbers[i] ?? 0)
-      if (answer.row) append(rows, `${merchantId} payouts`, answer.row)
+      for (const [i, name] of takes.entries()) append(taken, `${merchantId} ${name}`, result.numbers[i] ?? 0)
+      if (result.row) append(rows, `${merchantId} payouts`, result.row)
     }
 
     await fc.assert(

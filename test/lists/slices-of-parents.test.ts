@@ -115,7 +115,7 @@ const toNigeria = {
 } as const
 
 // A list nested in a list is read for all parents together; each result must equal that of a separate query.
-describe.each(everyEngine)('lists of many parents on %s', (engine) => {
+describe.each(everyEngine)('lists of many parent objects (such as customers) on %s', (engine) => {
   test.each(lists)(
     '$name: one query for all parents returns the same keyset pages as a query for each parent',
     async ({ list, parent, one, each, parentIds, filters }) => {

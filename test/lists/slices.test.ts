@@ -267,7 +267,7 @@ test.each(everyEngine)(
   },
 )
 
-test('slices (keyset pages) of several parents are newest first, in whatever order a query returns the rows', async () => {
+test('slices (keyset pages) of several parents are newest first, whatever the order of the rows that a query returns', async () => {
   const read = async (end: { first: number | null; last: number | null }) => {
     const lists = {
       ...{ keys: ['a', 'b'], keyOf: ([key]: string) => String(key), nameOf: (key: string) => [key] },

@@ -99,13 +99,13 @@ test('a list without a time filter executes no time search', async () => {
  * The total of a list of customers, and the maximum number of rows that its queries may count, on a database
  * that returns these counts.
  */
-async function totalOf(input: object, answers: { rowCount: number; latest: number }) {
+async function totalOf(input: object, counts: { rowCount: number; latest: number }) {
   const limits: unknown[] = []
   const mark = { sequence: 1, createdAt: timestamp(start) }
   const execute = async (_: unknown, params: object) => {
     const { limit } = params as { limit?: number }
     if (limit === maxCountedRows + 1) limits.push(limit)
-    return [{ ...mark, latest: answers.latest, rowCount: Math.min(answers.rowCount, limit ?? 0) }]
+    return [{ ...mark, latest: counts.latest, rowCount: Math.min(counts.rowCount, limit ?? 0) }]
   }
   const db = { execute } as unknown as Reader
   const slice = await customers.slice({ db: db as never, merchantId: '' }, { ...input, first: 0 })
@@ -122,7 +122,7 @@ test.each([
 })
 
 test('a list with a stored total counts rows only if there is a time filter', async () => {
-  const answers = { rowCount: 7, latest: 1_000_000 }
-  expect(await totalOf({}, answers)).toEqual({ total: 1_000_000, limits: [] })
-  expect((await totalOf({ createdFrom: timestamp(start) }, answers)).total).toBe(7)
+  const counts = { rowCount: 7, latest: 1_000_000 }
+  expect(await totalOf({}, counts)).toEqual({ total: 1_000_000, limits: [] })
+  expect((await totalOf({ createdFrom: timestamp(start) }, counts)).total).toBe(7)
 })

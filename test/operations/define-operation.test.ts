@@ -117,7 +117,7 @@ describe('a declared operation', () => {
   const context = createContext(service, 'merchant')
 
   test.each(apiDeclarations.filter(({ sandboxOnly }) => sandboxOnly).map(({ name }) => name))(
-    '%s returns SANDBOX_ONLY in live before it reads its input',
+    '%s returns SANDBOX_ONLY in live mode before it reads its input',
     async (name) => {
       const message = 'This exists in MODE=sandbox only.'
       expect(await domainErrorOf(() => byName(name)(context, {} as never))).toMatchObject({

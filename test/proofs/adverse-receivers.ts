@@ -43,7 +43,7 @@ export async function startAdverseReceivers(random: () => number): Promise<Adver
   trap.listen(0, '127.0.0.1')
   await once(trap, 'listening')
   const places = [`http://${metadata}/latest/meta-data/`, `http://127.0.0.1:${portOf(trap)}/`]
-  const answers: Record<Kind, (response: ServerResponse) => number | null | Promise<number | null>> = {
+  const respondByKind: Record<Kind, (response: ServerResponse) => number | null | Promise<number | null>> = {
     down: () => 200,
     hangs: () => (isRecovered ? 200 : null),
     resets: ({ socket }) => {
@@ -63,7 +63,9 @@ export async function startAdverseReceivers(random: () => number): Promise<Adver
     },
     well: () => 200,
   }
-  const receiver = await startWebhookReceiver((_, path, response) => answers[path.split('/')[1] as Kind](response))
+  const receiver = await startWebhookReceiver((_, path, response) =>
+    respondByKind[path.split('/')[1] as Kind](response),
+  )
   const port = Number(new URL(receiver.url).port)
   const inside = ownAddress()
   const innerTrap = inside === null ? null : createServer(() => trapped++).listen(port, inside)

@@ -29,7 +29,7 @@ function stateOf({ id, at }: BankEntry): { id: string; state: string; reference:
   return { id, state: decision === 'RETURNED' && age > 300 ? 'RETURNED' : 'COMPLETED', reference }
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   if (random() < 0.1) return void request.socket.destroy()
@@ -81,6 +81,6 @@ async function report(entry: BankEntry): Promise<void> {
 }
 
 const server = createServer((request, response) => {
-  answer(request, response).catch(() => request.socket.destroy())
+  respond(request, response).catch(() => request.socket.destroy())
 })
 server.listen(Number(portText), '127.0.0.1', () => process.stdout.write('ready\n'))

@@ -46,14 +46,14 @@ export function send({ port, apiKey }: Target, agent: Agent, asked: Request): Pr
     ...asked.headers,
   }
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, agent, method, path, headers }, (answer) => {
+    const sent = request({ host: '127.0.0.1', port, agent, method, path, headers }, (response) => {
       let text = ''
-      answer.setEncoding('utf8')
-      answer.on('data', (chunk) => {
+      response.setEncoding('utf8')
+      response.on('data', (chunk) => {
         text += chunk
       })
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }))
-      answer.on('error', reject)
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
+      response.on('error', reject)
     })
     sent.on('error', reject)
     sent.end(payload)

@@ -56,15 +56,15 @@ async function paid(witness: Witness, { random, ...client }: Client, key: string
   for (let attempt = 0; !witness.isOver || attempt === 0; attempt++) {
     const door = oneOf<KeyedApi>(keyedApis, random)
     const askedAt = performance.now()
-    const answer = await answered(witness, { random, ...client }, keyedPayout[door](key))
-    if (answer?.status === 200) {
-      const id = paidId[door](answer.text)
+    const response = await answered(witness, { random, ...client }, keyedPayout[door](key))
+    if (response?.status === 200) {
+      const id = paidId[door](response.text)
       if (/^[0-9a-f-]{36}$/.test(id)) {
         notePaid(witness, askedAt)
         return id
       }
     }
-    if (answer !== null && !isPassing(answer)) witness.faults.add(`${key} got ${describeAnswer(answer)}`)
+    if (response !== null && !isPassing(response)) witness.faults.add(`${key} got ${describeAnswer(response)}`)
     witness.retries++
     await delay(50)
   }
@@ -91,23 +91,23 @@ function describeAnswer({ status, headers, text }: Answer): string {
 async function answered(witness: Witness, { apiKey, agent, random }: Client, asked: Request): Promise<Answer | null> {
   const target: Target = { port: oneOf(witness.ports, random), apiKey }
   const askedAt = performance.now()
-  const answer = await send(target, agent, asked).catch(() => null)
+  const response = await send(target, agent, asked).catch(() => null)
   witness.longestMs = Math.max(witness.longestMs, performance.now() - askedAt)
-  return answer
+  return response
 }
 
 /** Reads a merchant's events as they happen and keeps the event of each sequence number. */
 export async function readUntilOver(witness: Witness, client: Client, eventOf: Map<number, string>): Promise<void> {
   while (!witness.isOver) {
     const path = `/api/events?after=${eventOf.size}&limit=100&wait=1`
-    const answer = await answered(witness, client, { method: 'GET', path })
-    if (answer?.status !== 200) {
-      if (answer !== null && !isPassing(answer))
-        witness.faults.add(`reading events failed with ${answer.status}: ${answer.text.slice(0, 60)}`)
+    const response = await answered(witness, client, { method: 'GET', path })
+    if (response?.status !== 200) {
+      if (response !== null && !isPassing(response))
+        witness.faults.add(`reading events failed with ${response.status}: ${response.text.slice(0, 60)}`)
       await delay(100)
       continue
     }
-    const { data } = JSON.parse(answer.text) as { data: { sequence: number; type: string; object: { id: string } }[] }
+    const { data } = JSON.parse(response.text) as { data: { sequence: number; type: string; object: { id: string } }[] }
     for (const { sequence, type, object } of data) {
       if (sequence !== eventOf.size + 1) witness.faults.add(`event ${eventOf.size + 1} has the sequence ${sequence}`)
       eventOf.set(sequence, `${type} ${object.id}`)

@@ -125,7 +125,7 @@ type Connection = {
 function openConnection(port: number): Connection {
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let received = ''
-  let answer: (head: string | null) => void = () => {}
+  let respond: (head: string | null) => void = () => {}
   socket.on('data', (bytes) => {
     received += bytes.toString('latin1')
     const headEnd = received.indexOf('\r\n\r\n')
@@ -134,13 +134,13 @@ function openConnection(port: number): Connection {
     if (received.length < headEnd + 4 + Number(length)) return
     const head = received.slice(0, headEnd)
     received = ''
-    answer(head)
+    respond(head)
   })
   socket.on('error', () => {})
-  socket.on('close', () => answer(null))
+  socket.on('close', () => respond(null))
   const ask = (request: string) =>
     new Promise<string | null>((resolve) => {
-      answer = resolve
+      respond = resolve
       if (socket.destroyed) resolve(null)
       else socket.write(request)
     })

@@ -141,8 +141,8 @@ function clusterOf(nodes: readonly PatroniNode[], etcd: readonly Program[]): Clu
 
 /** The cluster's state as a machine's Patroni reports it. */
 async function membersAt({ host }: PatroniNode): Promise<Member[]> {
-  const answer = await fetch(`http://${host}:8008/cluster`, { signal: AbortSignal.timeout(2_000) })
-  return ((await answer.json()) as { members: Member[] }).members
+  const response = await fetch(`http://${host}:8008/cluster`, { signal: AbortSignal.timeout(2_000) })
+  return ((await response.json()) as { members: Member[] }).members
 }
 
 /** Whether enough standbys follow; with synchronous commits, also whether Patroni has chosen a synchronous one. */

@@ -40,9 +40,11 @@ export async function payFor(
 function pay({ port, apiKey }: Target, agent: Agent, body: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json', 'content-length': body.length }
-    const sent = request({ port, agent, method: 'POST', path: '/api/payouts/banks', headers }, (answer) => {
-      answer.resume()
-      answer.on('end', () => (answer.statusCode === 200 ? resolve() : reject(new Error(`status ${answer.statusCode}`))))
+    const sent = request({ port, agent, method: 'POST', path: '/api/payouts/banks', headers }, (response) => {
+      response.resume()
+      response.on('end', () =>
+        response.statusCode === 200 ? resolve() : reject(new Error(`status ${response.statusCode}`)),
+      )
     })
     sent.on('error', reject)
     sent.end(body)

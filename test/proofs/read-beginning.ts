@@ -5,18 +5,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 const silenceMs = 200
 
 /** The response's text when it ends or falls silent: a stream may have no end. */
-export async function readBeginning(answer: Readable): Promise<string> {
+export async function readBeginning(response: Readable): Promise<string> {
   let text = ''
-  answer.setEncoding('utf8')
-  answer.on('data', (chunk) => {
+  response.setEncoding('utf8')
+  response.on('data', (chunk) => {
     text += chunk
   })
-  const ended = new Promise((resolve) => answer.once('end', () => resolve(true)))
+  const ended = new Promise((resolve) => response.once('end', () => resolve(true)))
   for (let length = -1; length < withoutComments(text).length; ) {
     length = withoutComments(text).length
     if (await Promise.race([ended, delay(silenceMs, false)])) break
   }
-  answer.destroy()
+  response.destroy()
   return text
 }
 

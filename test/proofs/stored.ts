@@ -47,20 +47,20 @@ export function compare(path: string, { sent, acknowledged }: PayoutTruth, after
     if (stored.has(row.narration)) faults.push(`${row.narration} is stored twice`)
     stored.set(row.narration, row)
   }
-  for (const [narration, answer] of acknowledged) {
+  for (const [narration, acknowledgement] of acknowledged) {
     const row = stored.get(narration)
     if (!row) faults.push(`${narration} was acknowledged and is lost`)
-    else if (!isAs(row, answer)) faults.push(`${narration} differs from its acknowledgement`)
+    else if (!isAs(row, acknowledgement)) faults.push(`${narration} differs from its acknowledgement`)
   }
   const unacknowledged = rows.filter(({ narration }) => !acknowledged.has(narration)).length
   return { faults, unacknowledged, latest: rows.at(-1)?.sequence ?? after }
 }
 
-function isAs(row: Row, answer: Acknowledged): boolean {
+function isAs(row: Row, acknowledgement: Acknowledged): boolean {
   return (
-    row.id === answer.id &&
-    row.transactionId === answer.transactionId &&
-    formatAmount(row.balanceAfter) === answer.balance
+    row.id === acknowledgement.id &&
+    row.transactionId === acknowledgement.transactionId &&
+    formatAmount(row.balanceAfter) === acknowledgement.balance
   )
 }
 
@@ -85,8 +85,8 @@ export async function contradictionsIn(url: string): Promise<string[]> {
 export async function faultsOfBooks(path: string): Promise<string[]> {
   const books = await contradictionsIn(`sqlite:${path}`)
   const database = new Sqlite(path, { timeout: 5_000 })
-  const answers = database.pragma('integrity_check') as { integrity_check: string }[]
+  const findings = database.pragma('integrity_check') as { integrity_check: string }[]
   database.close()
-  const pages = answers.map(({ integrity_check }) => integrity_check).filter((answer) => answer !== 'ok')
+  const pages = findings.map(({ integrity_check }) => integrity_check).filter((finding) => finding !== 'ok')
   return [...pages, ...books]
 }

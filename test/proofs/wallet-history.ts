@@ -41,10 +41,10 @@ export function startRecording({ where, wallets, clients, operations, random }: 
     const number = ++recorded.count.requested
     const target = await where()
     const start = ++place
-    const answer = await send(target, agent, asked.request(wallet, number)).catch(() => null)
-    keep(recorded, wallet, { requested: asked, answer, start, end: ++place })
+    const response = await send(target, agent, asked.request(wallet, number)).catch(() => null)
+    keep(recorded, wallet, { requested: asked, response, start, end: ++place })
     // Backs off after a lost server, instead of sending it thousands of requests before the next one listens.
-    if (answer === null) await delay(10)
+    if (response === null) await delay(10)
   }
   const client = async () => {
     while (recorded.count.requested < operations) {
@@ -62,7 +62,7 @@ type OperationKind = {
   readonly change: Amount
   readonly request: (wallet: OwnWallet, number: number) => Request
   /** The balance, or `undefined` for an invalid response. */
-  readonly balanceIn: (answer: Answer) => Balance | undefined
+  readonly balanceIn: (response: Answer) => Balance | undefined
 }
 
 type Balance = { readonly balance: Amount; readonly isRefusal?: true }
@@ -117,7 +117,7 @@ function balanceFrom(text: unknown): Balance | undefined {
 
 type Event = {
   readonly requested: OperationKind
-  readonly answer: Answer | null
+  readonly response: Answer | null
   readonly start: number
   readonly end: number
 }
@@ -125,18 +125,18 @@ type Event = {
 function keep(
   { histories, faults, count }: Recorded,
   wallet: OwnWallet,
-  { requested: asked, answer, start, end }: Event,
+  { requested: asked, response, start, end }: Event,
 ): void {
   const history = histories.get(wallet) as Operation[]
   const { change, balanceIn } = asked
-  if (answer === null || answer.status === 503 || isUnavailable(answer)) {
+  if (response === null || response.status === 503 || isUnavailable(response)) {
     count.unknown++
     history.push({ start, end: null, change, balance: null })
     return
   }
-  const seen = balanceIn(answer)
+  const seen = balanceIn(response)
   if (seen === undefined) {
-    faults.push(`unexpected response ${answer.status}: ${answer.text.slice(0, 300)}`)
+    faults.push(`unexpected response ${response.status}: ${response.text.slice(0, 300)}`)
     return
   }
   const { balance, isRefusal } = seen

@@ -53,20 +53,20 @@ async function doSomething(
   const chance = random()
   if (chance < 0.5 || done.paid.length === 0) {
     const start = ++done.place
-    const answer = await ask(payoutFrom(wallet, amount))
-    const { data, error } = JSON.parse(answer.text)
-    if (answer.status !== 200) keepOther(done, answer, error?.code)
+    const response = await ask(payoutFrom(wallet, amount))
+    const { data, error } = JSON.parse(response.text)
+    if (response.status !== 200) keepOther(done, response, error?.code)
     else done.paid.push({ id: data.id, createdAt: data.created_at, start, end: ++done.place })
   } else if (chance < 0.7) {
-    const answer = await ask(depositTo(wallet, amount))
-    if (JSON.parse(answer.text).data?.simulateDeposit?.wallet) done.deposits++
-    else keepOther(done, answer, undefined)
+    const response = await ask(depositTo(wallet, amount))
+    if (JSON.parse(response.text).data?.simulateDeposit?.wallet) done.deposits++
+    else keepOther(done, response, undefined)
   } else {
     const status = pick(['COMPLETED', 'COMPLETED', 'FAILED', 'RETURNED'] as const)
-    const answer = await ask(settle(pick(done.paid.slice(-200)).id, status))
-    const { payout, code } = JSON.parse(answer.text).data?.simulatePayout ?? {}
+    const response = await ask(settle(pick(done.paid.slice(-200)).id, status))
+    const { payout, code } = JSON.parse(response.text).data?.simulatePayout ?? {}
     if (payout) done.settled++
-    else keepOther(done, answer, code)
+    else keepOther(done, response, code)
   }
 }
 

@@ -113,9 +113,9 @@ describe.each(everyEngine)('REST endpoints that read payouts on %s', (engine) =>
   test('payouts and wallets of another merchant are not found', async () => {
     const { app, other, ours, theirs, canaries } = await startWorlds(engine)
     const ask = async (path: string, key?: string) => {
-      const answer = await app.rest('GET', path, { headers: { 'x-request-id': 'same' }, ...(key && { key }) })
-      if (key === undefined) expect(findSigns(answer.text, canaries)).toEqual([])
-      return answer
+      const response = await app.rest('GET', path, { headers: { 'x-request-id': 'same' }, ...(key && { key }) })
+      if (key === undefined) expect(findSigns(response.text, canaries)).toEqual([])
+      return response
     }
     const absent = await ask(`/api/payouts/${absentId}`)
     expect([absent.status, absent.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND'])

@@ -40,10 +40,10 @@ async function startServer({ mode = 'sandbox' as Mode, demoKey = null as string 
 describe.each(['sandbox', 'live'] as const)('the API reference in mode %s', (mode) => {
   test('the OpenAPI document is served to programs without an API key', async () => {
     const server = await startServer({ mode })
-    const answer = await server.inject('/openapi.json')
-    expect(answer.statusCode).toBe(200)
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
-    expect(answer.json()).toEqual(JSON.parse(JSON.stringify(openapiDocument(endpointGroups, mode))))
+    const response = await server.inject('/openapi.json')
+    expect(response.statusCode).toBe(200)
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(response.json()).toEqual(JSON.parse(JSON.stringify(openapiDocument(endpointGroups, mode))))
   })
 
   test('the reference page loads only the script of this service, and links to the document', async () => {

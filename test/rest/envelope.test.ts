@@ -9,25 +9,25 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
   test.each(creations)('ruling 1: $name returns $status', async ({ method, path, body, status }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const answer = await app.rest(method, path, { body })
-    expect(answer.status).toBe(status)
-    expect(answer.body.status).toBe('success')
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+    const response = await app.rest(method, path, { body })
+    expect(response.status).toBe(status)
+    expect(response.body.status).toBe('success')
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
   })
 
   test('ruling 1: any other success returns 200, with status, message, data and pagination in that order', async () => {
     const app = await startApp(engine)
     const created = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
     const path = `/api/payout/methods/banks/${created.body.data.id}`
-    const answers = [
+    const responses = [
       await app.rest('PUT', path, { body: {} }),
       await app.rest('GET', '/api/payout/methods'),
       await app.rest('DELETE', `/api/payout/methods/${created.body.data.id}`),
       await app.rest('GET', '/api/customers'),
       await app.rest('GET', '/api/asset-codes'),
     ]
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
-    expect(answers.map(({ body }) => Object.keys(body))).toEqual([
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    expect(responses.map(({ body }) => Object.keys(body))).toEqual([
       ['status', 'message', 'data'],
       ['status', 'message', 'data', 'pagination'],
       ['status', 'message'],

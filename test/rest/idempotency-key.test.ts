@@ -39,13 +39,13 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
       const customer_id = await app.customer()
       const ask = asker(app)
       await ask(path, body ?? {}, 'k')
-      const answer = await ask(
+      const response = await ask(
         path,
         { ...body, ...(path === '/api/webhooks' ? { description: 'another' } : { customer_id }) },
         'k',
       )
-      expect([answer.status, answer.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
-      expect(answer.headers['idempotent-replayed']).toBeUndefined()
+      expect([response.status, response.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+      expect(response.headers['idempotent-replayed']).toBeUndefined()
       expect((await app.rest('GET', `/api/wallets/${customer_id}/customer`)).body.data).toEqual([])
       expect((await app.rest('GET', `/api/payout/methods?customer_id=${customer_id}`)).body.data).toEqual([])
     },

@@ -34,8 +34,8 @@ describe.each(everyEngineAndWorkers)('ruling 103: ignored fields on %s', (engine
       { ...body, customerId: 'misspelt' },
     ]
     for (const failing of failures) {
-      const answer = await app.rest('POST', payoutsPath, { body: failing })
-      expect([answer.status >= 400, answer.headers[header]]).toEqual([true, named])
+      const response = await app.rest('POST', payoutsPath, { body: failing })
+      expect([response.status >= 400, response.headers[header]]).toEqual([true, named])
     }
     const problem = await app.rest('POST', payoutsPath, {
       body: failures[1],
@@ -93,8 +93,8 @@ describe.each(everyEngineAndWorkers)('ruling 103: ignored fields on %s', (engine
   test('a page of an allowed origin can read the header of ignored fields', async () => {
     const app = await startApp(engine, { corsOrigins: ['https://shop.example'] })
     const headers = { origin: 'https://shop.example' }
-    const answer = await app.rest('POST', payoutsPath, { body: { reference: 1 }, headers })
-    expect(String(answer.headers['access-control-expose-headers']).split(', ')).toContain(header)
-    expect(answer.headers[header]).toBe('reference')
+    const response = await app.rest('POST', payoutsPath, { body: { reference: 1 }, headers })
+    expect(String(response.headers['access-control-expose-headers']).split(', ')).toContain(header)
+    expect(response.headers[header]).toBe('reference')
   })
 })

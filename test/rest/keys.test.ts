@@ -40,12 +40,12 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
   test.each(endpoints)('ruling 4: $name returns MISSING_TOKEN without an API key', async ({ method, path, body }) => {
     const app = await startApp(engine)
     for (const headers of [{}, { authorization: 'Basic dXNlcjpwYXNz' }]) {
-      const answer = await app.rest(method, path, { ...(body && { body }), headers, key: null })
-      expect([answer.status, answer.body.error]).toEqual([
+      const response = await app.rest(method, path, { ...(body && { body }), headers, key: null })
+      expect([response.status, response.body.error]).toEqual([
         401,
         { code: 'MISSING_TOKEN', message: 'An API key is required in the x-api-key header.' },
       ])
-      expect(answer.headers['www-authenticate']).toMatch(/^Bearer /)
+      expect(response.headers['www-authenticate']).toMatch(/^Bearer /)
     }
   })
 
@@ -124,8 +124,8 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     const { server } = serverOf(app, { db: { ...app.db, execute } })
     const ask = async (key: string) => {
       isThere = []
-      const answer = await server.inject({ method: 'GET', url: '/api/customers', headers: { 'x-api-key': key } })
-      return answer.statusCode
+      const response = await server.inject({ method: 'GET', url: '/api/customers', headers: { 'x-api-key': key } })
+      return response.statusCode
     }
     expect(await ask(app.merchant.apiKey)).toBe(200)
     for (const key of [...(await wrongKeys(app)), 'a.b.c', 'eyJhbGciOiJIUzI1NiJ9.e30.c2ln']) {
@@ -211,8 +211,8 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     const app = await startApp(engine)
     const statusFor = async (mode: 'sandbox' | 'live', key: string) => {
       const { server } = serverOf(app, { mode })
-      const answer = await server.inject({ url: '/api/customers', headers: { 'x-api-key': key } })
-      return answer.statusCode
+      const response = await server.inject({ url: '/api/customers', headers: { 'x-api-key': key } })
+      return response.statusCode
     }
     const { apiKey: live } = await createKey({ ...app.service, mode: 'live' }, app.merchant.id)
     const renamed = formatApiKey({ ...(parseApiKey(app.merchant.apiKey) as ApiKey), mode: 'live' })

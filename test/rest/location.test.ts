@@ -25,8 +25,8 @@ describe.each(everyEngineAndWorkers)('Location on %s', (engine) => {
     const headers = { 'idempotency-key': 'once' }
     const created = await app.rest('POST', path, { body, headers })
     expect([created.status, created.headers.location]).toEqual([201, `${path}/${created.body.data.id}`])
-    const answer = await app.rest('GET', String(created.headers.location))
-    expect([answer.status, answer.body.data.id]).toEqual([200, created.body.data.id])
+    const response = await app.rest('GET', String(created.headers.location))
+    expect([response.status, response.body.data.id]).toEqual([200, created.body.data.id])
 
     const again = await app.rest('POST', path, { body, headers })
     expect([again.headers['idempotent-replayed'], again.headers.location]).toEqual(['true', created.headers.location])

@@ -245,13 +245,13 @@ describe('the OpenAPI document', () => {
 
   test('has examples that match the schema of each response', () => {
     const { schemas } = document.components
-    const answers = operations.flatMap(({ operation }) =>
+    const responseSchemas = operations.flatMap(({ operation }) =>
       Object.values(operation.responses).flatMap((each) =>
         'content' in each ? Object.values(each.content).map(({ schema }) => schema) : [],
       ),
     )
-    expect(answers).toHaveLength(51)
-    for (const schema of [...answers, failure.schema, problemDetails.schema]) {
+    expect(responseSchemas).toHaveLength(51)
+    for (const schema of [...responseSchemas, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])
     }
@@ -293,18 +293,18 @@ describe.each(everyEngine.slice(0, 1))('the examples of the OpenAPI document on 
       )
       const url = `${path.replace(/\{(\w+)\}/g, (_, name) => idsOfPaths[path] ?? ids[name] ?? '')}?${new URLSearchParams(query)}`
       const example = operation.requestBody?.content['application/json'].example
-      const answer = await app.rest(method as 'GET', url, example && { body: example })
-      const { 'content-type': type } = answer.headers
+      const response = await app.rest(method as 'GET', url, example && { body: example })
+      const { 'content-type': type } = response.headers
       const exchange = {
-        ...{ title: url, method, url: new URL(url, 'http://service'), status: answer.status, body: answer.body },
+        ...{ title: url, method, url: new URL(url, 'http://service'), status: response.status, body: response.body },
         ...{ requestHeaders: { 'content-type': 'application/json' }, requestBody: JSON.stringify(example) },
         headers: {
           'content-type': String(type),
-          'x-request-id': String(answer.headers['x-request-id']),
-          ...ownHeadersOf(answer),
+          'x-request-id': String(response.headers['x-request-id']),
+          ...ownHeadersOf(response),
         },
       } satisfies Exchange
-      expect([url, Object.keys(operation.responses)[0]]).toEqual([url, String(answer.status)])
+      expect([url, Object.keys(operation.responses)[0]]).toEqual([url, String(response.status)])
       expect([url, answerFaults(document, exchange)]).toEqual([url, []])
       expect([url, requestFaults(document, exchange)]).toEqual([url, noFaults])
     }

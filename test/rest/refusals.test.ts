@@ -18,12 +18,12 @@ test('ruling 9: while the write queue is full, writes are rejected before their 
   const app = await startApp('sqlite')
   const ask = async () => {
     const waiting = Array.from({ length: maxQueuedWrites }, () => app.db.write(async () => {}))
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       app.rest('POST', '/api/wallets', { payload: '{', headers: json }),
       app.rest('GET', '/api/asset-codes'),
     ])
     await Promise.all(waiting)
-    return answers
+    return responses
   }
   let [refused, read] = await ask()
   // On a slow machine the service may have begun to commit the queue before it receives the request.
@@ -115,9 +115,9 @@ describe.each(everyEngine)('status 400 on %s', (engine) => {
     const deepFields = someOf(app, Object.keys(body))
     for (const field of Object.keys(body)) {
       for (const value of someOf(app, hostileValues)) {
-        const answer = await app.rest('POST', path, { body: { ...body, [field]: value } })
-        expect(answer.status, `${field}: ${JSON.stringify(value)}`).toBe(400)
-        expect(answer.body.error.details.fields[0].field).toBe(field)
+        const response = await app.rest('POST', path, { body: { ...body, [field]: value } })
+        expect(response.status, `${field}: ${JSON.stringify(value)}`).toBe(400)
+        expect(response.body.error.details.fields[0].field).toBe(field)
       }
       if (!deepFields.includes(field)) continue
       const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
@@ -156,7 +156,7 @@ describe.each(everyEngine)('status 404 on %s', (engine) => {
     const asStranger = async (id: string) => {
       const given = { key: apiKey, headers: { 'x-request-id': 'same' } }
       const own = { customer_id: id }
-      const answers = [
+      const responses = [
         await app.rest('GET', `/api/customers/${id}`, given),
         await app.rest('GET', `/api/wallets/${id}`, given),
         await app.rest('GET', `/api/wallets/${id}/customer`, given),
@@ -167,7 +167,7 @@ describe.each(everyEngine)('status 404 on %s', (engine) => {
         await app.rest('POST', '/api/payout/methods/wallets', { ...given, body: { ...walletMethodBody, ...own } }),
         await app.rest('POST', '/api/payouts/banks', { ...given, body: { ...payoutBody, ...own } }),
       ]
-      return answers.map(({ status, text, headers: { date: _, ...headers } }) => ({ status, text, headers }))
+      return responses.map(({ status, text, headers: { date: _, ...headers } }) => ({ status, text, headers }))
     }
     const absent = await asStranger(absentId)
     expect(new Set(absent.map(({ status }) => status))).toEqual(new Set([404]))
@@ -198,14 +198,14 @@ describe.each(everyEngine)('status 404 on %s', (engine) => {
     'constructor',
   ])('ruling 5: a path with the invalid id %.40s is not found', async (id) => {
     const app = await startApp(engine)
-    const answers = [
+    const responses = [
       await app.rest('GET', `/api/customers/${id}`),
       await app.rest('GET', `/api/wallets/${id}`),
       await app.rest('GET', `/api/wallets/${id}/customer`),
       await app.rest('PUT', `/api/payout/methods/banks/${id}`, { body: {} }),
       await app.rest('DELETE', `/api/payout/methods/${id}`),
     ]
-    for (const { status, body } of answers) {
+    for (const { status, body } of responses) {
       expect(status).toBe(404)
       expect(['RESOURCE_NOT_FOUND', 'ENDPOINT_NOT_FOUND']).toContain(body.error.code)
     }
@@ -228,13 +228,13 @@ describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
     const app = await startApp(engine)
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const) {
       if (allow.includes(method)) continue
-      const answer = await app.rest(method, path)
-      expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, allow])
-      if (method !== 'HEAD') expect(answer.body.error.code).toBe('METHOD_NOT_ALLOWED')
+      const response = await app.rest(method, path)
+      expect([method, response.status, response.headers.allow]).toEqual([method, 405, allow])
+      if (method !== 'HEAD') expect(response.body.error.code).toBe('METHOD_NOT_ALLOWED')
     }
     for (const method of ['PROPFIND', 'PURGE', 'M-SEARCH']) {
-      const answer = await app.rest(method as 'TRACE', path)
-      expect([answer.status, answer.headers.allow]).toEqual([405, allow])
+      const response = await app.rest(method as 'TRACE', path)
+      expect([response.status, response.headers.allow]).toEqual([405, allow])
     }
   })
 
@@ -255,8 +255,8 @@ describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
     // A file may have another text type.
     const isFile = /exports|statement$/.test(path)
     for (const accept of ['text/html', isFile ? 'application/pdf' : 'application/xml, text/*', 'image/png']) {
-      const answer = await app.rest(method, path, { ...(body && { body }), headers: { accept } })
-      expect([answer.status, answer.body.error.code]).toEqual([406, 'NOT_ACCEPTABLE'])
+      const response = await app.rest(method, path, { ...(body && { body }), headers: { accept } })
+      expect([response.status, response.body.error.code]).toEqual([406, 'NOT_ACCEPTABLE'])
     }
   })
 
@@ -273,8 +273,8 @@ describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
         'json',
         '',
       ]) {
-        const answer = await app.rest(method, path, { payload, headers: { 'content-type': type } })
-        expect([type, answer.status, answer.body.error.code]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE'])
+        const response = await app.rest(method, path, { payload, headers: { 'content-type': type } })
+        expect([type, response.status, response.body.error.code]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE'])
       }
       const untyped = await app.server.inject({
         method: method as 'PUT',
@@ -359,16 +359,16 @@ describe.each(everyEngine)('statuses 409, 422 and 500 on %s', (engine) => {
     const customerId = await app.customer()
     await perform(closeCustomer, app.context(), { customerId })
     const body = { ...walletBody, customer_id: customerId }
-    const answer = await app.rest('POST', '/api/wallets', { body })
-    expect([answer.status, answer.body.error.code]).toEqual([409, 'CUSTOMER_CLOSED'])
+    const response = await app.rest('POST', '/api/wallets', { body })
+    expect([response.status, response.body.error.code]).toEqual([409, 'CUSTOMER_CLOSED'])
   })
 
   test('ruling 7: simultaneous requests with the same idempotency key create one wallet', async () => {
     const app = await startApp(engine)
     const given = { body: walletBody, headers: { 'idempotency-key': 'k' } }
-    const answers = await Promise.all(Array.from({ length: 8 }, () => app.rest('POST', '/api/wallets', given)))
+    const responses = await Promise.all(Array.from({ length: 8 }, () => app.rest('POST', '/api/wallets', given)))
     const ids = new Set<string>()
-    for (const { status, body } of answers) {
+    for (const { status, body } of responses) {
       expect([201, 409]).toContain(status)
       if (status === 201) ids.add(body.data.id)
     }

@@ -21,9 +21,9 @@ describe.each(everyEngine)('field names in a body on %s', (engine) => {
         'CustomerId',
       ]
       for (const spelling of spellings) {
-        const answer = await app.rest(method, path, { body: { ...body, [spelling]: null } })
-        expect([spelling, answer.status]).toEqual([spelling, 400])
-        expect(answer.body.error.details.fields).toEqual([
+        const response = await app.rest(method, path, { body: { ...body, [spelling]: null } })
+        expect([spelling, response.status]).toEqual([spelling, 400])
+        expect(response.body.error.details.fields).toEqual([
           { field: spelling, code: 'INVALID_PARAMETER', message: `${spelling} is not a field: write customer_id` },
         ])
       }
@@ -39,8 +39,8 @@ describe.each(everyEngine)('field names in a body on %s', (engine) => {
     const app = await startApp(engine)
     for (const [field, value] of Object.entries(body)) {
       const spelling = field.toUpperCase()
-      const answer = await app.rest('POST', path, { body: { ...body, [spelling]: value } })
-      expect([answer.status, answer.body.error?.details.fields[0].field]).toEqual([400, spelling])
+      const response = await app.rest('POST', path, { body: { ...body, [spelling]: value } })
+      expect([response.status, response.body.error?.details.fields[0].field]).toEqual([400, spelling])
     }
   })
 
@@ -59,8 +59,8 @@ describe.each(everyEngine)('field names in a body on %s', (engine) => {
     const app = await startApp(engine)
     const { account_number, ...rest } = payoutBody
     const body = { ...rest, accountNumber: account_number, amount: true, recipient_country: 'Ghana' }
-    const { body: answer } = await app.rest('POST', '/api/payouts/banks', { body })
-    expect(answer.error.details.fields).toEqual([
+    const { body: response } = await app.rest('POST', '/api/payouts/banks', { body })
+    expect(response.error.details.fields).toEqual([
       {
         field: 'accountNumber',
         code: 'INVALID_PARAMETER',
@@ -272,8 +272,8 @@ describe.each(everyEngine)('text on %s', (engine) => {
     for (const [path, body] of bodies) {
       for (const field of Object.keys(body)) {
         for (const value of ['a\u0000b', 'a\u202eb', 'a\ud800b', 'x'.repeat(256)]) {
-          const answer = await app.rest('POST', path, { body: { ...body, [field]: value } })
-          expect([field, answer.status]).toEqual([field, 400])
+          const response = await app.rest('POST', path, { body: { ...body, [field]: value } })
+          expect([field, response.status]).toEqual([field, 400])
         }
       }
     }

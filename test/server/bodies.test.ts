@@ -25,15 +25,15 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
     const before = await readStoredRows(app)
     for (const coding of ['gzip', 'br', 'deflate', 'zstd', 'x-gzip', 'gzip, identity', 'identity, gzip', 'chunked']) {
       const headers = { ...json, 'content-encoding': coding }
-      const answer = await app.rest('POST', path, { payload: gzipSync(JSON.stringify(body)), headers })
-      expect([coding, answer.status, answer.headers['accept-encoding']]).toEqual([coding, 415, 'identity'])
-      expect(answer.text).toContain('"UNSUPPORTED_MEDIA_TYPE"')
-      expect(answer.text).toContain('A body must not be compressed.')
+      const response = await app.rest('POST', path, { payload: gzipSync(JSON.stringify(body)), headers })
+      expect([coding, response.status, response.headers['accept-encoding']]).toEqual([coding, 415, 'identity'])
+      expect(response.text).toContain('"UNSUPPORTED_MEDIA_TYPE"')
+      expect(response.text).toContain('A body must not be compressed.')
     }
     expect(await readStoredRows(app)).toEqual(before)
     for (const coding of ['identity', 'Identity', '']) {
-      const answer = await app.rest('POST', path, { body, headers: { ...json, 'content-encoding': coding } })
-      expect([coding, answer.status < 300]).toEqual([coding, true])
+      const response = await app.rest('POST', path, { body, headers: { ...json, 'content-encoding': coding } })
+      expect([coding, response.status < 300]).toEqual([coding, true])
     }
   })
 
@@ -52,23 +52,30 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
       'charset="utf-8;x"',
     ]) {
       const headers = { 'content-type': `application/json; ${parameters}` }
-      const answer = await app.rest('POST', path, { payload, headers })
-      expect([parameters, answer.status]).toEqual([parameters, 415])
-      expect(answer.headers['accept-encoding']).toBeUndefined()
-      expect(answer.text).toContain('A body must be in UTF-8.')
+      const response = await app.rest('POST', path, { payload, headers })
+      expect([parameters, response.status]).toEqual([parameters, 415])
+      expect(response.headers['accept-encoding']).toBeUndefined()
+      expect(response.text).toContain('A body must be in UTF-8.')
     }
     for (const parameters of ['charset=utf-8', 'charset=UTF-8', 'charset="utf-8"', 'charset=utf8', 'v=1']) {
       const headers = { 'content-type': `application/json; ${parameters}` }
-      const answer = await app.rest('POST', path, { payload, headers })
-      expect([parameters, answer.status < 300]).toEqual([parameters, true])
+      const response = await app.rest('POST', path, { payload, headers })
+      expect([parameters, response.status < 300]).toEqual([parameters, true])
     }
   })
 
-  test.each(['GET', 'HEAD'] as const)('a %s request may have headers of a body, which are ignored', async (method) => {
-    const { server, merchant } = await startApp(engine)
-    const headers = { 'x-api-key': merchant.apiKey, 'content-encoding': 'gzip', 'content-type': 'x/y; charset=utf-16' }
-    expect((await server.inject({ method, url: '/graphql?query={merchant{id}}', headers })).statusCode).toBe(200)
-  })
+  test.each(['GET', 'HEAD'] as const)(
+    'a %s request may have headers that describe a body, which are ignored',
+    async (method) => {
+      const { server, merchant } = await startApp(engine)
+      const headers = {
+        'x-api-key': merchant.apiKey,
+        'content-encoding': 'gzip',
+        'content-type': 'x/y; charset=utf-16',
+      }
+      expect((await server.inject({ method, url: '/graphql?query={merchant{id}}', headers })).statusCode).toBe(200)
+    },
+  )
 
   test.each(Object.entries(accepted))(
     'an invalid Content-Encoding header at %s is rejected in linear time',
@@ -84,9 +91,9 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
     },
   )
 
-  // A proxy that still sends would see a reset connection, and answer 502 instead of passing the 413 on.
+  // A proxy that still sends would see a reset connection, and respond with 502 instead of passing the 413 on.
   test.each(Object.keys(accepted))(
-    'a body that is too large at %s may be sent to its end, and the connection serves the next request',
+    'a body that is too large at %s may be sent completely, and the connection serves the next request',
     async (path) => {
       const app = await startApp(engine)
       await app.server.listen({ host: '127.0.0.1', port: 0 })
@@ -158,8 +165,11 @@ describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
       expect([status, code, fields]).toEqual([400, 'INVALID_INPUT', [fault]])
     }
     const query = new URLSearchParams({ query: '{ merchant { id } }', variables: '{"a":1,"a":2}' })
-    const queryAnswer = await app.rest('GET', `/graphql?${query}`)
-    expect([queryAnswer.status, queryAnswer.body.errors[0].extensions.fields[0].field]).toEqual([400, 'variables.a'])
+    const queryResponse = await app.rest('GET', `/graphql?${query}`)
+    expect([queryResponse.status, queryResponse.body.errors[0].extensions.fields[0].field]).toEqual([
+      400,
+      'variables.a',
+    ])
     expect(await readStoredRows(app)).toEqual(before)
   })
 })

@@ -31,10 +31,10 @@ describe.each(everyExecutionPath)('an API key in a browser page on %s, fast path
       const before = await readStoredRows(app)
       for (const each of credentials(app.merchant.apiKey)) {
         for (const from of [origin, 'https://evil.example', 'null']) {
-          const answer = await app.rest(method, path, { body, key: null, headers: { ...each, origin: from } })
-          expect([answer.status, codeIn(answer.body)]).toEqual([403, 'API_KEY_IN_BROWSER'])
-          expect(answer.text).toContain('POST /api/client-tokens')
-          expect(answer.headers['access-control-allow-origin']).toBe(from === origin ? origin : undefined)
+          const response = await app.rest(method, path, { body, key: null, headers: { ...each, origin: from } })
+          expect([response.status, codeIn(response.body)]).toEqual([403, 'API_KEY_IN_BROWSER'])
+          expect(response.text).toContain('POST /api/client-tokens')
+          expect(response.headers['access-control-allow-origin']).toBe(from === origin ? origin : undefined)
         }
       }
       expect(await readStoredRows(app)).toEqual(before)
@@ -45,7 +45,7 @@ describe.each(everyExecutionPath)('an API key in a browser page on %s, fast path
 })
 
 describe.each(everyEngine)('credentials in a browser page on %s', (engine) => {
-  test('a credential that is not an API key gets the same response as without a page', async () => {
+  test('a credential that is not an API key gets the same error code as outside a browser page', async () => {
     const app = await startApp(engine, { mode: 'live', corsOrigins: [origin] })
     for (const [method, path, body] of requests) {
       const ask = (headers: Record<string, string>) =>

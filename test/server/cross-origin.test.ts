@@ -96,8 +96,8 @@ const sendFrom = (origin: string, app: Served, [status, method, url, sent = {}]:
 describe.each(everyExecutionPath)('a response on %s, fast path: %s', (engine, hasFastPath) => {
   test.each(titled)('a response of %s is readable by pages of the allowed origins', async (_, each) => {
     const app = await startApp(engine, { hasFastPath, corsOrigins: ['https://other.example', page] })
-    const answer = await sendFrom(page, app, each)
-    expect([answer.statusCode, corsOf(answer.headers)]).toEqual([each[0], readable])
+    const response = await sendFrom(page, app, each)
+    expect([response.statusCode, corsOf(response.headers)]).toEqual([each[0], readable])
     const refused = await sendFrom(stranger, app, each)
     expect([refused.statusCode, corsOf(refused.headers)]).toEqual([each[0], unreadable])
   })
@@ -143,8 +143,8 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
       const logger = createLogger('silent', { write: () => {} })
       const server = createServer({ service, logger, rateLimit: null, corsOrigins: [page] })
       const body = { currency: 'NGN', description: 'Naira' }
-      const answer = await sendFrom(page, { ...app, server }, [status, 'POST', '/api/wallets', { body }])
-      expect([answer.statusCode, corsOf(answer.headers)]).toEqual([status, readable])
+      const response = await sendFrom(page, { ...app, server }, [status, 'POST', '/api/wallets', { body }])
+      expect([response.statusCode, corsOf(response.headers)]).toEqual([status, readable])
       const query = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
       const result = await sendFrom(page, { ...app, server }, [status, 'POST', '/graphql', { body: { query } }])
       expect(result.json().errors[0].extensions.code).toBe(status === 503 ? 'UNAVAILABLE' : 'INTERNAL')
@@ -170,9 +170,9 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
     const [status, , url] = each
     const headersOf = async (corsOrigins: readonly string[]) => {
       const { server, merchant } = await startApp(engine, { corsOrigins })
-      const answer = await send({ server, merchant }, each)
-      expect(answer.statusCode).toBe(status)
-      return Object.keys(answer.headers)
+      const response = await send({ server, merchant }, each)
+      expect(response.statusCode).toBe(status)
+      return Object.keys(response.headers)
     }
     const before = await headersOf([])
     expect(before.filter((name) => name.startsWith('access-control-'))).toEqual([])
@@ -181,15 +181,15 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
     expect(before.includes('vary')).toBe(url === '/openapi.json')
   })
 
-  test('pages can access no other paths than those of the two APIs', async () => {
+  test('a page of another origin can access only the paths of the two APIs', async () => {
     const app = await startApp(engine, { corsOrigins: ['*'], rails: [nodeRail] })
     const paths = ['/', '/docs', '/livez', '/readyz', '/.well-known/webhook-keys', '/rails/node/addresses']
     for (const path of [...paths, '/rails/node/deposits', '/nowhere', '/apis', '/graphqlx']) {
       const { headers } = await sendFrom(page, app, [200, 'GET', path])
       expect([path, Object.keys(headers).filter((name) => name.startsWith('access-control-'))]).toEqual([path, []])
-      const preflightAnswer = await preflight(app, path)
-      expect([path, [404, 405].includes(preflightAnswer.statusCode)]).toEqual([path, true])
-      expect(Object.keys(preflightAnswer.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
+      const preflightResponse = await preflight(app, path)
+      expect([path, [404, 405].includes(preflightResponse.statusCode)]).toEqual([path, true])
+      expect(Object.keys(preflightResponse.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
     }
   })
 })
@@ -226,10 +226,10 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
       '/openapi.json',
     ]) {
       for (const key of [{}, { 'x-api-key': 'wrong' }]) {
-        const answer = await preflight(app, path, key)
-        expect([path, answer.statusCode, answer.body]).toEqual([path, 204, ''])
-        expect(corsOf(answer.headers)).toEqual(allowed)
-        expect(answer.headers['content-type']).toBeUndefined()
+        const response = await preflight(app, path, key)
+        expect([path, response.statusCode, response.body]).toEqual([path, 204, ''])
+        expect(corsOf(response.headers)).toEqual(allowed)
+        expect(response.headers['content-type']).toBeUndefined()
       }
     }
   })
@@ -237,8 +237,8 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
   test('a preflight allows nothing to a page of another origin', async () => {
     const app = await startApp(engine, { corsOrigins: [page] })
     for (const path of ['/api/customers', '/graphql']) {
-      const answer = await preflight(app, path, { origin: stranger })
-      expect([answer.statusCode, corsOf(answer.headers)]).toEqual([204, unreadable])
+      const response = await preflight(app, path, { origin: stranger })
+      expect([response.statusCode, corsOf(response.headers)]).toEqual([204, unreadable])
     }
   })
 
@@ -276,9 +276,9 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
       ['/api/customers', 'GET, HEAD'],
       ['/graphql', 'GET, HEAD, POST'],
     ]) {
-      const answer = await app.server.inject({ method, url: String(path), headers })
-      expect([answer.statusCode, answer.headers.allow]).toEqual([405, methods])
-      expect(answer.body).toContain('"METHOD_NOT_ALLOWED"')
+      const response = await app.server.inject({ method, url: String(path), headers })
+      expect([response.statusCode, response.headers.allow]).toEqual([405, methods])
+      expect(response.body).toContain('"METHOD_NOT_ALLOWED"')
     }
   })
 

@@ -15,8 +15,8 @@ const written = (text: string, id?: string) => ({ stringify: () => text, ...(id 
 const form = (results: object) => processServerSentEvents(results as never, fetchAPI, undefined as never) as Response
 
 /** Reads a response chunk by chunk: `null` if none has arrived. */
-function reading(answer: Response) {
-  const reader = (answer.body as ReadableStream<BufferSource>).pipeThrough(new TextDecoderStream()).getReader()
+function reading(response: Response) {
+  const reader = (response.body as ReadableStream<BufferSource>).pipeThrough(new TextDecoderStream()).getReader()
   let pendingRead: Promise<string | undefined> | null = null
   const next = async () => {
     pendingRead ??= reader.read().then(({ value }) => value)
@@ -32,8 +32,8 @@ function reading(answer: Response) {
 }
 
 test('server-sent events of one result are a comment, a next event and a complete event', async () => {
-  const answer = form(written('{"data":1}'))
-  expect([answer.status, Object.fromEntries(answer.headers)]).toEqual([
+  const response = form(written('{"data":1}'))
+  expect([response.status, Object.fromEntries(response.headers)]).toEqual([
     200,
     {
       'content-type': 'text/event-stream',
@@ -42,7 +42,7 @@ test('server-sent events of one result are a comment, a next event and a complet
       'content-encoding': 'none',
     },
   ])
-  expect(await answer.text()).toBe(':\n\nevent: next\ndata: {"data":1}\n\nevent: complete\ndata:\n\n')
+  expect(await response.text()).toBe(':\n\nevent: next\ndata: {"data":1}\n\nevent: complete\ndata:\n\n')
   expect(vi.getTimerCount()).toBe(0)
 })
 
@@ -78,14 +78,14 @@ test('server-sent events are sent individually with their ids, and a heartbeat c
 })
 
 test('heartbeat comments of server-sent events do not accumulate while nobody reads them', async () => {
-  const answer = form(
+  const response = form(
     (async function* () {
       await new Promise(() => {})
     })(),
   )
   await new Promise((resolve) => setImmediate(resolve))
   vi.advanceTimersByTime(120_000)
-  const { next, cancel } = reading(answer)
+  const { next, cancel } = reading(response)
   const seen: unknown[] = []
   for (let piece = await next(); piece !== null; piece = await next()) seen.push(piece)
   expect(seen.length).toBeLessThan(4)
@@ -93,13 +93,13 @@ test('heartbeat comments of server-sent events do not accumulate while nobody re
 })
 
 test('a response with server-sent events fails when the source of the results fails', async () => {
-  const answer = form(
+  const response = form(
     (async function* () {
       yield written('{"a":1}')
       throw new Error('the source is gone')
     })(),
   )
-  await expect(answer.text()).rejects.toThrow('the source is gone')
+  await expect(response.text()).rejects.toThrow('the source is gone')
   expect(vi.getTimerCount()).toBe(0)
 })
 

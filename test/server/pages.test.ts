@@ -82,11 +82,11 @@ test.each(['/favicon.svg', '/favicon.ico'])('the logo at %s is small and publicl
 describe('the page for a missing path', () => {
   test.each(['/nowhere', '/docs/nowhere', '/graph', '/apis', '/%zz'])('is sent to a browser: %s', async (url) => {
     const headers = { ...browser, 'x-request-id': 'mine & <b>yours</b>' }
-    const answer = await (await start()).inject({ url, headers })
-    expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
-    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-request-id': headers['x-request-id'] })
-    expect(linksIn(answer.body)).toEqual(['/favicon.svg', '/', '/docs'])
-    expect(answer.body).toContain('mine &#38; &#60;b&#62;yours')
+    const response = await (await start()).inject({ url, headers })
+    expect([response.statusCode, response.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'x-request-id': headers['x-request-id'] })
+    expect(linksIn(response.body)).toEqual(['/favicon.svg', '/', '/docs'])
+    expect(response.body).toContain('mine &#38; &#60;b&#62;yours')
   })
 
   test.each([
@@ -97,9 +97,9 @@ describe('the page for a missing path', () => {
     ['a browser below /graphql', 'GET', '/graphql/nowhere', browser.accept],
     ['a client that posts', 'POST', '/nowhere', browser.accept],
   ] as const)('is not sent to %s, which gets the JSON envelope', async (_, method, url, accept) => {
-    const answer = await (await start()).inject({ method, url, headers: { accept, 'x-request-id': 'r' } })
-    expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
-    expect(answer.body).toBe(
+    const response = await (await start()).inject({ method, url, headers: { accept, 'x-request-id': 'r' } })
+    expect([response.statusCode, response.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
+    expect(response.body).toBe(
       '{"status":"failed","message":"There is no such endpoint.","error":{"code":"ENDPOINT_NOT_FOUND",' +
         '"message":"There is no such endpoint."},"request_id":"r"}',
     )
@@ -113,13 +113,13 @@ describe('a path with a trailing slash', () => {
     ['GET', '/graphql/', '/graphql'],
     ['GET', '/graphql/?query=%7Bmerchant%7Bid%7D%7D', '/graphql?query=%7Bmerchant%7Bid%7D%7D'],
     ['POST', '/graphql/', '/graphql'],
-  ] as const)('%s %s is redirected to %s, relative to any proxy', async (method, url, location) => {
+  ] as const)('in a %s of %s is redirected to the relative location %s', async (method, url, location) => {
     const server = await start()
     const body = method === 'POST' && { payload: '{"query":"{merchant{id}}"}' }
     const headers = { ...browser, 'content-type': 'application/json', host: 'attacker.example' }
-    const answer = await server.inject({ method, url, headers, ...body })
-    expect([answer.statusCode, answer.headers.location, answer.body]).toEqual([308, location, ''])
-    expect(answer.headers['cache-control']).toBe('no-store')
+    const response = await server.inject({ method, url, headers, ...body })
+    expect([response.statusCode, response.headers.location, response.body]).toEqual([308, location, ''])
+    expect(response.headers['cache-control']).toBe('no-store')
   })
 
   test.each(['/docs/?x=//attacker.example', '/graphql/#/attacker.example'])(

@@ -42,32 +42,32 @@ describe.each(everyEngine.slice(0, 1))('security headers on %s', (engine) => {
     'the response with status %i to %s %s %o has all security headers',
     async (status, method, path, request) => {
       const app = await startApp(engine)
-      const answer = await app.rest(method, path, request)
-      expect(answer.status).toBe(status)
-      expect(answer.headers).toMatchObject(securityHeaders)
+      const response = await app.rest(method, path, request)
+      expect(response.status).toBe(status)
+      expect(response.headers).toMatchObject(securityHeaders)
     },
   )
 
   test('the response with a stream has all security headers, and the Cache-Control of a stream', async () => {
     const { server, merchant } = await startApp(engine)
     const headers = { 'x-api-key': merchant.apiKey, ...asStream }
-    const answer = await server.inject({
+    const response = await server.inject({
       method: 'POST',
       url: '/graphql',
       headers,
       payload: { query: '{merchant {id}}' },
     })
-    expect(answer.headers).toMatchObject({ ...securityHeaders, 'cache-control': 'no-cache' })
-    expect(answer.headers['content-type']).toMatch(/^text\/event-stream/)
+    expect(response.headers).toMatchObject({ ...securityHeaders, 'cache-control': 'no-cache' })
+    expect(response.headers['content-type']).toMatch(/^text\/event-stream/)
   })
 
   test('the Content-Security-Policy of the GraphiQL page allows its script', async () => {
     const { server } = await startApp(engine)
-    const answer = await server.inject({ url: '/graphql', headers: { accept: 'text/html' } })
+    const response = await server.inject({ url: '/graphql', headers: { accept: 'text/html' } })
     const { 'content-security-policy': policy, 'cache-control': _, ...others } = securityHeaders
-    expect(answer.headers).toMatchObject({ ...others, 'cache-control': 'private, no-cache' })
-    expect(answer.headers['content-security-policy']).not.toBe(policy)
-    expect(answer.headers['content-security-policy']).toMatch(/script-src 'sha256-.*frame-ancestors 'none'/)
+    expect(response.headers).toMatchObject({ ...others, 'cache-control': 'private, no-cache' })
+    expect(response.headers['content-security-policy']).not.toBe(policy)
+    expect(response.headers['content-security-policy']).toMatch(/script-src 'sha256-.*frame-ancestors 'none'/)
   })
 
   test('the response to bytes that are not HTTP has all security headers', async () => {

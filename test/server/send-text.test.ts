@@ -35,11 +35,11 @@ const port = () => (app.server.address() as AddressInfo).port
 test.each(names)(
   'sendText sends the text "%s" unchanged, with its length and the headers of the reply',
   async (name) => {
-    const answer = await fetch(`http://127.0.0.1:${port()}/${name}`)
-    expect(await answer.text()).toBe(texts[name])
-    expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(texts[name])))
-    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-    expect(answer.headers.get('x-name')).toBe(name)
+    const response = await fetch(`http://127.0.0.1:${port()}/${name}`)
+    expect(await response.text()).toBe(texts[name])
+    expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(texts[name])))
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(response.headers.get('x-name')).toBe(name)
   },
 )
 

@@ -71,8 +71,8 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     ['POST', '/api/payouts/banks/', '{'],
   ] as const)('the unknown endpoint %s %s gets 404 for any body', async (method, url, payload) => {
     const { server } = await startApp(engine)
-    const answer = await server.inject({ method, url, payload, headers: { 'content-type': 'application/json' } })
-    expect([answer.statusCode, answer.json().error.code]).toEqual([404, 'ENDPOINT_NOT_FOUND'])
+    const response = await server.inject({ method, url, payload, headers: { 'content-type': 'application/json' } })
+    expect([response.statusCode, response.json().error.code]).toEqual([404, 'ENDPOINT_NOT_FOUND'])
   })
 
   test('every path rejects an unsupported method with 405', async () => {
@@ -116,8 +116,8 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     ],
   ])('the host rejects %s with an envelope and a request id', async (_, status, code, message, head) => {
     const app = await startApp(engine)
-    const answer = await conversation(app, `${head}connection: close\r\n\r\n`)
-    const [top = '', body = ''] = answer.split('\r\n\r\n')
+    const response = await conversation(app, `${head}connection: close\r\n\r\n`)
+    const [top = '', body = ''] = response.split('\r\n\r\n')
     expect(top).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
     const requestId = /x-request-id: (\S+)/.exec(top)?.[1]
     expect(JSON.parse(body)).toMatchObject({ status: 'failed', error: { code, message }, request_id: requestId })
@@ -159,7 +159,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     })
   })
 
-  test.each(['a', 'ä'])('a response of several thousand letters %s arrives whole', async (letter) => {
+  test.each(['a', 'ä'])('a response of several thousand letters %s arrives completely', async (letter) => {
     const app = await startApp(engine)
     await app.server.listen({ host: '127.0.0.1', port: 0 })
     const url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}/api/wallets`
@@ -169,14 +169,14 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
       const body = JSON.stringify({ currency: 'NGN', description })
       expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(201)
     }
-    const answer = await fetch(`${url}?limit=25`, { headers })
-    const bytes = Buffer.from(await answer.arrayBuffer())
-    expect(answer.headers.get('content-length')).toBe(String(bytes.length))
+    const response = await fetch(`${url}?limit=25`, { headers })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    expect(response.headers.get('content-length')).toBe(String(bytes.length))
     const { data } = JSON.parse(bytes.toString())
     expect(JSON.stringify(data).split(description)).toHaveLength(26)
   })
 
-  test('the host rejects an unknown caller, or else a body over the limit, before the body has arrived', async () => {
+  test('the host rejects a request with a wrong API key or with an oversized body before the body has arrived', async () => {
     const app = await startApp(engine)
     const announced = (key: string) =>
       `POST /api/wallets HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n` +
@@ -284,7 +284,7 @@ describe.each(everyEngine)('the request log on %s', (engine) => {
 
   test('the request log has a line for each response only at level info or below', () => {
     const lines: string[] = []
-    const answer = {
+    const entry = {
       request_id: 'one "of" the\\caller',
       method: 'GET',
       route: '/api/wallets/:wallet_id',
@@ -296,13 +296,13 @@ describe.each(everyEngine)('the request log on %s', (engine) => {
     }
     for (const level of ['info', 'warn'] as const) {
       const logger = createLogger(level, { write: (line: string) => lines.push(line) }, 'reader')
-      logger.answered(answer)
-      logger.info(answer)
+      logger.answered(entry)
+      logger.info(entry)
     }
     const [told, logged] = lines.map((line) => line.replace(/"time":"[^"]*"/, '"time":""'))
     expect(lines).toHaveLength(2)
     expect(told).toBe(logged)
-    expect(JSON.parse(told ?? '')).toMatchObject({ ...answer, merchant_id: '[redacted]', role: 'reader' })
+    expect(JSON.parse(told ?? '')).toMatchObject({ ...entry, merchant_id: '[redacted]', role: 'reader' })
   })
 
   test('the log masks API keys in any line, and long numbers in errors', () => {

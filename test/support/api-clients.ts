@@ -158,16 +158,16 @@ function restDoor(): ApiClient {
   ): Promise<ApiOutcome<Result>> => {
     const given = Object.entries(query).filter(([, value]) => value !== undefined)
     const search = new URLSearchParams(given.map(([name, value]) => [snakeCase(name), String(value)]))
-    const answer = await app.rest(method, `${path}${given.length > 0 ? `?${search}` : ''}`, {
+    const response = await app.rest(method, `${path}${given.length > 0 ? `?${search}` : ''}`, {
       ...(body && { body: snakeCased(body, names) }),
       ...(key !== undefined && { key }),
       ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
     })
-    if (answer.body.status === 'success') return succeeded(read(answer.body) as Result, answer.status)
-    const { code, details = {} } = answer.body.error
+    if (response.body.status === 'success') return succeeded(read(response.body) as Result, response.status)
+    const { code, details = {} } = response.body.error
     const ownNames = Object.fromEntries(Object.entries(names).map(([name, wire]) => [wire, name]))
     const nameOf = (wire: string) => ownNames[wire] ?? (wire === 'Idempotency-Key' ? 'idempotencyKey' : camelCase(wire))
-    return refused({ code, ...details, fields: details.fields ?? null }, nameOf, answer.status)
+    return refused({ code, ...details, fields: details.fields ?? null }, nameOf, response.status)
   }
   const page = ({ data, pagination }: Answered) => ({ items: camelCased(data), total: pagination.total })
 
@@ -237,7 +237,7 @@ function restDoor(): ApiClient {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
 type Answered = { data: any; pagination: any }
 type AssetCodeSeen = { networks: { network: string }[] | null }
 
@@ -246,7 +246,7 @@ function graphqlDoor(): ApiClient {
     app: App,
     { query, variables = {} }: { query: string; variables?: object },
     { key }: Options,
-    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
     read: (data: any) => unknown,
     names: Record<string, string> = {},
   ): Promise<ApiOutcome<Result>> => {
@@ -268,7 +268,7 @@ function graphqlDoor(): ApiClient {
     <Result>(
       name: string,
       selection: string,
-      // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+      // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
       read: (payload: any) => unknown,
       inputOf: (input: Input) => object = (input) => input,
     ): Operation<Result> =>
@@ -287,7 +287,7 @@ function graphqlDoor(): ApiClient {
     options: Options,
   ): Promise<ApiOutcome<Page<Item>>> => {
     let after: string | null = null
-    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
     let outcome: ApiOutcome<any> | null = null
     for (let i = 1; i <= Number(page); i++) {
       const variables: object = { ...request.variables, first: limit ?? standardLimit, after }
@@ -438,9 +438,9 @@ type ListRequest = {
   readonly standardLimit: number
   readonly query: string
   readonly variables?: object
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
   readonly connection: (found: any) => unknown
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
   readonly read: (node: any) => unknown
 }
 
@@ -472,7 +472,7 @@ function errorSelection(mutation: string): string {
   return `... on UserError { code } ... on InvalidInputError { fields { field } } ${amounts}`
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
 function customerSeen({ uuid, customerType, status, personalInfo, businessInfo, ...customer }: any) {
   return {
     ...customer,
@@ -490,7 +490,7 @@ function customerSeen({ uuid, customerType, status, personalInfo, businessInfo, 
 
 const methodTypesByName: Readonly<Record<string, string>> = { BankPayoutMethod: 'BANK', WalletPayoutMethod: 'WALLET' }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
 function payoutMethodSeen({ __typename, uuid, customer, network, ...method }: any) {
   return {
     ...method,
@@ -501,7 +501,7 @@ function payoutMethodSeen({ __typename, uuid, customer, network, ...method }: an
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
 function walletSeen({ uuid, customer, status, addresses, ...wallet }: any) {
   return {
     ...wallet,

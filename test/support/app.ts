@@ -183,7 +183,7 @@ export async function startApp(
     /** Sends one REST request; `key` defaults to the merchant's, and `null` sends none. */
     async rest(method: RestMethod, path: string, request: RestRequest = {}) {
       const key = request.key === undefined ? merchant.apiKey : request.key
-      const answer = await server.inject({
+      const response = await server.inject({
         method: method as 'GET',
         url: path,
         headers: { ...(key !== null && { 'x-api-key': key }), ...request.headers },
@@ -191,19 +191,19 @@ export async function startApp(
         ...(request.payload !== undefined && { payload: request.payload }),
       })
       return {
-        status: answer.statusCode,
-        headers: answer.headers,
-        text: answer.body,
-        // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
-        body: bodyOf(answer) as any,
+        status: response.statusCode,
+        headers: response.headers,
+        text: response.body,
+        // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
+        body: bodyOf(response) as any,
       }
     },
 
     /** Sends one GraphQL request. */
     async graphql(query: string, variables: Record<string, unknown> = {}, request: RestRequest = {}) {
-      const answer = await this.rest('POST', '/graphql', { ...request, body: { query, variables } })
-      const { data = null, errors = [], extensions } = answer.body
-      return { ...answer, data, errors, extensions }
+      const response = await this.rest('POST', '/graphql', { ...request, body: { query, variables } })
+      const { data = null, errors = [], extensions } = response.body
+      return { ...response, data, errors, extensions }
     },
 
     /** Creates another merchant with a key. */

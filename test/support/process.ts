@@ -137,7 +137,7 @@ function endOf(child: ChildProcess): Promise<Ended> {
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
-export async function jsonOf(answer: Response): Promise<any> {
-  return answer.json()
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
+export async function jsonOf(response: Response): Promise<any> {
+  return response.json()
 }

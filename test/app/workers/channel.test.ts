@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createFrameReader, openChannel } from '../../../src/app/workers/channel.ts'
 import { createEmptyInstallation } from '../../support/process.ts'
 
-test('the frame reader returns the frames that were sent, even if their bytes arrive in chunks of any size', () => {
+test('the frame reader returns every sent frame, for chunks of any size', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 }),
@@ -31,7 +31,7 @@ test('the frame reader returns the frames that were sent, even if their bytes ar
   )
 })
 
-test('a channel transmits every kind of value that operations use, in order', async () => {
+test('a channel between two processes transmits every type of value that operations use, and keeps the order of the values', async () => {
   const { folder } = await createEmptyInstallation()
   const path = join(folder, 'socket')
   const server = createServer((socket) => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { findFreePort, requireFreePort } from '../../../src/app/ports.ts'
 
-test('findFreePort returns a port outside the ephemeral range that a server can listen on', async () => {
+test('findFreePort returns a port that a server can listen on and that is outside the ephemeral range', async () => {
   const port = await findFreePort('127.0.0.1')
   expect(port).toBeGreaterThanOrEqual(20_000)
   expect(port).toBeLessThan(32_768)

@@ -44,13 +44,13 @@ async function pay(
   const client = async () => {
     while (!isOver()) {
       const key = randomUUID()
-      let answer: Response | null = null
-      while (answer?.status !== 200) {
-        if (answer !== null || statuses.has('broken')) await delay(20)
-        answer = await payOnce(address, { 'idempotency-key': key })
-        statuses.add(answer?.status ?? 'broken')
+      let response: Response | null = null
+      while (response?.status !== 200) {
+        if (response !== null || statuses.has('broken')) await delay(20)
+        response = await payOnce(address, { 'idempotency-key': key })
+        statuses.add(response?.status ?? 'broken')
       }
-      ids.push((await jsonOf(answer)).data.id)
+      ids.push((await jsonOf(response)).data.id)
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
@@ -181,14 +181,14 @@ describe.each(everyEngine)('several processes of a service on %s', (engine) => {
 
     const payouts = await Promise.all(
       Array.from({ length: 15 }, async () => {
-        let answer: Response | null = null
+        let response: Response | null = null
         const status = async () => {
-          answer = await payOnce(address, { 'idempotency-key': 'one', connection: 'close' })
-          return answer?.status
+          response = await payOnce(address, { 'idempotency-key': 'one', connection: 'close' })
+          return response?.status
         }
         // Until the rate limit admits it again.
         await expect.poll(status, { timeout: 30_000, interval: 100 }).toBe(200)
-        return (await jsonOf(answer as unknown as Response)).data.id
+        return (await jsonOf(response as unknown as Response)).data.id
       }),
     )
     expect(new Set(payouts).size).toBe(1)

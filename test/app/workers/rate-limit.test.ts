@@ -76,7 +76,7 @@ test('all processes together admit no more requests than the limit, however the 
   )
 })
 
-test('one process never admits more requests than the limit in any second, and admits the whole limit in nearly every second', () => {
+test('one process never admits more requests than the limit in any second, and a steady load gets nearly the whole limit', () => {
   let nowMs = 0
   fc.assert(
     fc.property(
@@ -106,7 +106,7 @@ test('one process never admits more requests than the limit in any second, and a
   expect(passed).toBeGreaterThan(490)
 })
 
-test('requests with a rejected key are limited per IPv4 address and per IPv6 network', () => {
+test('requests with a rejected API key are rate-limited per IPv4 address and per IPv6 network', () => {
   const limit = createUnauthenticatedRateLimiter(2, elapsed)
   const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   const passes = (...addresses: string[]) => addresses.map(isLetPass)
@@ -161,7 +161,7 @@ test('the RateLimit header of a response has the number of remaining requests; a
   }
 })
 
-test('a used rate-limit token is available again after a second, together with tokens used up to ten milliseconds later', () => {
+test('a used rate-limit token is available again after one second, as are the tokens used in the ten milliseconds after it', () => {
   let nowMs = 0
   const passesAt = (limiter: ReturnType<typeof createRateLimiter>, times: readonly number[]) =>
     times.map((at) => {
@@ -178,7 +178,7 @@ test('a used rate-limit token is available again after a second, together with t
   ])
 })
 
-test('the cleanup every minute keeps recently used rate-limit tokens and rate-limit tokens that a process holds', () => {
+test('the cleanup that runs every minute removes neither recently used rate-limit tokens nor tokens that a process holds', () => {
   let nowMs = 0
   const clock = () => nowMs
   const limit = createRateLimiter(1, clock)
@@ -199,14 +199,14 @@ test('the cleanup every minute keeps recently used rate-limit tokens and rate-li
   expect(shared.exchange(3, { merchantId: 'one', unused: 5, wanted: 9 })).toEqual({ tokens: 5, left: 0 })
 })
 
-/** One process among several, whose exchanges are answered as given; the last answer again and again. */
-function oneProcess(perSecond: number, processes: number, answers: (TokenExchangeResult | Error)[]) {
+/** One process among several, whose exchanges return the given results in order, and then the last result repeatedly. */
+function oneProcess(perSecond: number, processes: number, results: (TokenExchangeResult | Error)[]) {
   const exchanges: TokenExchangeRequest[] = []
   const exchange = async (request: TokenExchangeRequest) => {
     exchanges.push(request)
-    const answer = answers.length > 1 ? answers.shift() : answers[0]
-    if (!answer || answer instanceof Error) throw answer
-    return answer
+    const result = results.length > 1 ? results.shift() : results[0]
+    if (!result || result instanceof Error) throw result
+    return result
   }
   const limiter = createSharedRateLimiter(perSecond, { exchange, processes }, elapsed)
   const ask = async () => {
@@ -226,7 +226,7 @@ test.each([
   [96, 1, 12],
   [5, 2, 1],
 ])(
-  'with a limit of %i a second and %i processes, a process takes %i rate-limit tokens at a time',
+  'with a limit of %i requests per second and %i processes, a process acquires %i rate-limit tokens at a time',
   async (perSecond, processes, wanted) => {
     const { ask, exchanges } = oneProcess(perSecond, processes, [{ tokens: wanted, left: 7 }])
     for (let i = wanted; i > 0; i--) expect(await ask()).toEqual([null, `"default";r=${7 + i - 1};t=1`])
@@ -236,7 +236,7 @@ test.each([
   },
 )
 
-test('a process returns rate-limit tokens that were unused for 200 milliseconds, and does not repeat a return that failed', async () => {
+test('a process returns rate-limit tokens that were unused for 200 milliseconds, and does not retry a failed return', async () => {
   const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }, new Error('lost'), { tokens: 2, left: 0 }])
   vi.advanceTimersByTime(100)
   await ask()
@@ -261,7 +261,7 @@ test.each([
   [20, 50],
   [2, 100],
 ])(
-  'with a limit of %i a second, a process that received no rate-limit tokens asks again after %i milliseconds',
+  'with a limit of %i requests per second, a process that received no rate-limit tokens requests tokens again after %i milliseconds',
   async (perSecond, ms) => {
     const { ask, exchanges } = oneProcess(perSecond, 2, [{ tokens: 0, left: 0 }])
     const refused = ['RATE_LIMITED', '"default";r=0;t=1']
@@ -282,7 +282,7 @@ test('a process returns rate-limit tokens that it has held for exactly 200 milli
   expect(exchanges.slice(1)).toEqual([{ merchantId: 'one', unused: 3, wanted: 0 }])
 })
 
-test('the return of unused rate-limit tokens does not delay the release of used rate-limit tokens', () => {
+test('returning unused rate-limit tokens does not delay the time at which used tokens become available again', () => {
   const { exchange } = createSharedWindows(10, elapsed)
   const ask = (unused: number, wanted: number) => exchange(1, { merchantId: 'one', unused, wanted }).tokens
   expect(ask(0, 2)).toBe(2)
@@ -294,7 +294,7 @@ test('the return of unused rate-limit tokens does not delay the release of used 
   expect(ask(0, 10)).toBe(10)
 })
 
-test('a request fails if its process cannot obtain rate-limit tokens, and the next request tries to obtain them again', async () => {
+test('a request fails if its process cannot obtain rate-limit tokens, and the next request makes another attempt', async () => {
   const { ask } = oneProcess(96, 3, [new Error('no writer'), { tokens: 1, left: 0 }])
   expect(await ask()).toEqual(['no writer', undefined])
   expect(await ask()).toEqual([null, '"default";r=0;t=1'])
@@ -324,8 +324,8 @@ function isPassed(ask: () => unknown): boolean {
 test('a merchant can use its whole limit whether its requests go to one process or to several', async () => {
   for (const holders of [[0], [0, 1, 2]]) {
     const { isLetPass } = processes(3, 96)
-    const answers = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
-    expect((await Promise.all(answers)).filter(Boolean)).toHaveLength(96)
+    const results = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
+    expect((await Promise.all(results)).filter(Boolean)).toHaveLength(96)
   }
 })
 
@@ -340,7 +340,7 @@ test('rate-limit tokens that a process does not use within 200 milliseconds beco
   expect(await isLetPass(1)).toBe(true)
 })
 
-test('rate-limit tokens held by a dead process count as used for one second', async () => {
+test('rate-limit tokens of a process that died count as used for one second', async () => {
   const { isLetPass, windows } = processes(2, 16)
   await isLetPass(0)
   windows.forget(0)
@@ -349,7 +349,7 @@ test('rate-limit tokens held by a dead process count as used for one second', as
   expect((await Promise.all(Array.from({ length: 40 }, () => isLetPass(1)))).filter(Boolean)).toHaveLength(16)
 })
 
-test('a flood of requests is rejected without an exchange of rate-limit tokens for each request', async () => {
+test('the rejection of 5,000 requests causes at most one exchange of rate-limit tokens', async () => {
   const { isLetPass, questions } = processes(2, 10)
   await Promise.all(Array.from({ length: 20 }, () => isLetPass(0)))
   const before = questions()

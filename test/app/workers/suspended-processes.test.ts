@@ -36,8 +36,8 @@ async function payOnce(address: string, key: string | null = null): Promise<Answ
     signal: AbortSignal.timeout(silenceMs),
   })
   try {
-    const answer = await request
-    return { status: answer.status, message: (await jsonOf(answer)).message }
+    const response = await request
+    return { status: response.status, message: (await jsonOf(response)).message }
   } catch (error) {
     if ((error as Error).name === 'TimeoutError') throw new Error('a request was never answered', { cause: error })
     return null
@@ -84,7 +84,7 @@ describe('a suspended writer process', () => {
     const next = await startService(place)
     expect(await newPayoutsIn(place)).toBe(0)
     const again = await times(5, () => payOnce(next.address))
-    expect(again.map((answer) => answer?.status)).toEqual(Array(5).fill(200))
+    expect(again.map((response) => response?.status)).toEqual(Array(5).fill(200))
 
     process.kill(writer, 'SIGCONT')
     // Its output ends with the last of its processes.
@@ -94,7 +94,7 @@ describe('a suspended writer process', () => {
     expect((await payOnce(next.address))?.status).toBe(200)
   })
 
-  test('is replaced; then requests with an idempotency key succeed, and requests without one report an unknown outcome', async () => {
+  test('is replaced, and then requests with an idempotency key succeed and requests without a key report an unknown outcome', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const parent = child.pid as number
@@ -106,12 +106,12 @@ describe('a suspended writer process', () => {
     expect(await isReady(address)).toBe(false)
     stop(reader)
 
-    for (const answer of await unkeyed) {
-      if (answer === null) continue
-      expect(answer.status).toBe(503)
-      expect(answer.message).toContain('may be stored')
+    for (const response of await unkeyed) {
+      if (response === null) continue
+      expect(response.status).toBe(503)
+      expect(response.message).toContain('may be stored')
     }
-    for (const answer of await keyed) expect([200, undefined]).toContain(answer?.status)
+    for (const response of await keyed) expect([200, undefined]).toContain(response?.status)
     await expect.poll(() => processesOf(parent).length, { timeout: 20_000 }).toBe(4)
     const replacing = processesOf(parent).map(({ pid }) => pid)
     expect(replacing).not.toContain(writer)
@@ -155,8 +155,8 @@ describe('a service', () => {
 
     first.child.kill('SIGCONT')
 
-    for (const answer of await responses) {
-      expect(answer).toMatchObject({ status: 503, message: expect.stringContaining('taken over the database') })
+    for (const response of await responses) {
+      expect(response).toMatchObject({ status: 503, message: expect.stringContaining('taken over the database') })
     }
     expect(await first.ended).toMatchObject({ code: 3 })
     expect(await newPayoutsIn(place)).toBe(1)
@@ -173,7 +173,7 @@ describe('a service', () => {
     expect(await first.ended).toMatchObject({ code: 3 })
   })
 
-  test('keeps its database when another service fails to start on the same port, and while commands run', async () => {
+  test('does not lose its database when another service fails to start on the same port, or when a command runs', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const twice = { ...place, env: { ...place.env, PORT: new URL(address).port } }
@@ -188,7 +188,7 @@ test('requests get 503 while the supervisor is suspended, and the supervisor kil
   const before = processesOf(child.pid as number)
   child.kill('SIGSTOP')
   const refused = await times(4, () => payOnce(address))
-  for (const answer of refused) expect(answer).toMatchObject({ status: 503 })
+  for (const response of refused) expect(response).toMatchObject({ status: 503 })
   expect(await isReady(address)).toBe(true)
 
   child.kill('SIGCONT')

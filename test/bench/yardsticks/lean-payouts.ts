@@ -7,15 +7,15 @@ import { servePlainly } from './plain-server.ts'
 const [path = '', form] = process.argv.slice(2)
 const { together } = leanPayouts(path)
 
-type Waiting = { readonly request: LeanRequest; readonly resolve: (answer: LeanAnswer) => void }
+type Waiting = { readonly request: LeanRequest; readonly resolve: (response: LeanAnswer) => void }
 
 let waiting: Waiting[] = []
 
 function answerAll(): void {
   const group = waiting
   waiting = []
-  const answers = together(group.map(({ request }) => request))
-  for (const [i, { resolve }] of group.entries()) resolve(answers[i] as LeanAnswer)
+  const responses = together(group.map(({ request }) => request))
+  for (const [i, { resolve }] of group.entries()) resolve(responses[i] as LeanAnswer)
 }
 
 function inGroup(request: LeanRequest): Promise<LeanAnswer> {

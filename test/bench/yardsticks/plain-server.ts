@@ -10,16 +10,16 @@ type YardstickRequest = {
   readonly body: string
 }
 
-/** A plain HTTP server of Node; `answer` returns a status and a value to send as JSON. */
+/** A plain HTTP server of Node; `respond` returns a status and a value to send as JSON. */
 export function servePlainly(
-  answer: (received: YardstickRequest) => Promise<[number, unknown]> | [number, unknown],
+  respond: (received: YardstickRequest) => Promise<[number, unknown]> | [number, unknown],
 ): void {
   const server = createServer(async (request, response) => {
     const merchantId = merchantIds[String(request.headers['x-api-key'])]
     let body = ''
     if (request.method === 'POST') for await (const chunk of request.setEncoding('utf8')) body += chunk
     const received = { url: request.url ?? '', key: String(request.headers['idempotency-key'] ?? ''), body }
-    const answering = merchantId === undefined ? ([401, {}] as const) : answer({ merchantId, ...received })
+    const answering = merchantId === undefined ? ([401, {}] as const) : respond({ merchantId, ...received })
     const [status, value] = answering instanceof Promise ? await answering : answering
     const text = JSON.stringify(value)
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })

@@ -6,14 +6,14 @@ export type Merchant = ReturnType<typeof merchantAt>
 /** Calls a service as the demo merchant does, for its customer Ada; a domain error is a fault. */
 export function merchantAt(address: string) {
   const ask = async (path: string, body: object, headers: Record<string, string> = {}) => {
-    const answer = await fetch(address + path, {
+    const response = await fetch(address + path, {
       method: 'POST',
       headers: { 'x-api-key': demoApiKey, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     })
-    const text = await answer.text()
+    const text = await response.text()
     const parsed = JSON.parse(text)
-    if (!answer.ok || parsed.errors || text.includes('Error","code')) throw new Error(`${path} answers ${text}`)
+    if (!response.ok || parsed.errors || text.includes('Error","code')) throw new Error(`${path} answers ${text}`)
     return parsed.data
   }
   const graphql = (query: string, variables: object = {}) => ask('/graphql', { query, variables })

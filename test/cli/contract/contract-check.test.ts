@@ -292,10 +292,10 @@ test('`contract check` sends one request at a time, and after a 429 waits for th
       response.writeHead(429, { 'retry-after': '1' }).end()
       return
     }
-    const answer = await fetch(`${url}${request.url}`, {
+    const upstream = await fetch(`${url}${request.url}`, {
       headers: { 'x-api-key': String(request.headers['x-api-key'] ?? '') },
     })
-    response.writeHead(answer.status).end(await answer.text())
+    response.writeHead(upstream.status).end(await upstream.text())
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void proxy.close())

@@ -171,7 +171,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     })
   })
 
-  test('a client can pay from an imported wallet by its original id, and rows that are created later sort as newer', async () => {
+  test('a client can pay from an imported wallet by its original id, and a wallet that is created after the import is listed first', async () => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     await importFrom(source, target)

@@ -62,14 +62,14 @@ type Exchange = {
 
 function forward({ address, incoming, body, response, fault }: Exchange): void {
   const { method, headers, url } = incoming
-  const onward = request(new URL(url ?? '', address), { method, headers }, async (answer) => {
+  const onward = request(new URL(url ?? '', address), { method, headers }, async (upstream) => {
     if (fault === 'lose') {
-      await buffer(answer).catch(() => null)
+      await buffer(upstream).catch(() => null)
       return response.destroy()
     }
-    response.writeHead(answer.statusCode ?? 502, answer.headers)
-    if (fault === undefined) return answer.pipe(response)
-    answer.once('data', (chunk: Buffer) => {
+    response.writeHead(upstream.statusCode ?? 502, upstream.headers)
+    if (fault === undefined) return upstream.pipe(response)
+    upstream.once('data', (chunk: Buffer) => {
       response.write(chunk.subarray(0, chunk.length / 2), () => fault === 'truncate' && response.destroy())
     })
   })

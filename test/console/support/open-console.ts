@@ -38,22 +38,22 @@ export function createConsoleClient(app: App, { port, origin, basePath, headers:
     body = '',
   ): Promise<ConsoleResponse> {
     return new Promise((resolve, reject) => {
-      const asking = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (answer) => {
+      const asking = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
         let text = ''
-        answer.setEncoding('utf8').on('data', (chunk) => {
+        response.setEncoding('utf8').on('data', (chunk) => {
           text += chunk
         })
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }))
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
       })
       asking.on('error', reject).end(body)
     })
   }
 
   /** Keeps the cookie of a response, as a browser does. */
-  function keepCookie(answer: ConsoleResponse): ConsoleResponse {
-    const set = answer.headers['set-cookie']
+  function keepCookie(response: ConsoleResponse): ConsoleResponse {
+    const set = response.headers['set-cookie']
     if (set !== undefined) cookie = String(set).split(';', 1)[0] ?? ''
-    return answer
+    return response
   }
 
   const sent = (): Headers => ({ ...own, cookie, 'sec-fetch-site': 'same-origin' })
@@ -117,7 +117,7 @@ export async function openConsole(app: App) {
     entrance,
     faults,
     link,
-    /** Opens the link; the answer. */
+    /** Opens the link, and returns the response. */
     enter: async () => client.keepCookie(await client.ask('GET', link)),
   }
 }

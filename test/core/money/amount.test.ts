@@ -50,7 +50,7 @@ describe('parseAmount', () => {
     expect(parseAmount(`5.${'0'.repeat(254)}`)).toBeNull()
   })
 
-  test('parseAmount reads back every formatted amount of up to ten digits', () => {
+  test('parseAmount reads back every formatted amount of up to ten integer digits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 999_999_999_999_999_999n }), (amount) => {
         expect(parseAmount(formatAmount(amount))).toBe(amount)
@@ -59,7 +59,7 @@ describe('parseAmount', () => {
     )
   })
 
-  test('formatAmount writes back every parsed amount, padded to eight decimal places', () => {
+  test('formatAmount returns every parsed text, with its fraction padded to eight decimal places', () => {
     fc.assert(
       fc.property(amountText, (text) => {
         const [whole, fraction = ''] = text.split('.')

@@ -40,9 +40,9 @@ test('processes that create the key file simultaneously use the same key', async
   const source = join(import.meta.dirname, '../../../src/core/secrets/key-file.ts')
   const script = `import { loadOrCreateKey } from ${JSON.stringify(source)}; console.log(loadOrCreateKey(${JSON.stringify(path)}).toString('hex'))`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
-  const answers = await Promise.all(Array.from({ length: 6 }, run))
+  const outputs = await Promise.all(Array.from({ length: 6 }, run))
 
-  expect(new Set(answers.map(({ stdout }) => stdout)).size).toBe(1)
+  expect(new Set(outputs.map(({ stdout }) => stdout)).size).toBe(1)
   expect(readdirSync(folder)).toEqual(['payouts.sqlite.secrets-key'])
 })
 
@@ -57,7 +57,7 @@ test.each([
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
-test('loadSecrets uses SECRETS_KEY, else in the sandbox a key file next to the SQLite file, else no encryption', () => {
+test('loadSecrets uses SECRETS_KEY if it is set, a key file next to the SQLite file in the sandbox, and no key in all other cases', () => {
   const sqlite = { DATABASE_URL: `sqlite:${join(folder, 'payouts.sqlite')}` }
   const postgres = { DATABASE_URL: 'postgres://user@host/database' }
   const given = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') }

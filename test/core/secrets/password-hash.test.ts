@@ -13,7 +13,7 @@ test('matchesPassword accepts the right password for a hash from another program
   }
 })
 
-test('hashPassword salts each hash, and compares the same characters in any Unicode form as equal', async () => {
+test('hashPassword salts each hash, and a password matches in any Unicode normalization form', async () => {
   const [one, other] = [await hashPassword('caf\u00e9 with milk'), await hashPassword('caf\u00e9 with milk')]
   expect([isPasswordHash(one), one === other]).toEqual([true, false])
   expect(await matchesPassword('cafe\u0301 with milk', one)).toBe(true)
@@ -25,7 +25,7 @@ test('matchesPassword returns false if the hash is missing or has an unknown for
   for (const hash of [null, '', 'x', empty]) expect([hash, await matchesPassword('', hash)]).toEqual([hash, false])
 })
 
-test('hashPassword rejects concurrent calls that exceed its queue, and accepts calls again afterwards', async () => {
+test('hashPassword rejects concurrent calls beyond its queue limit, and accepts calls again afterwards', async () => {
   const outcomes = await Promise.all(
     Array.from({ length: 30 }, () =>
       hashPassword('a flood of passwords').then(

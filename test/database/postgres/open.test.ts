@@ -91,7 +91,7 @@ describePostgres('opening a PostgreSQL database', {}, () => {
     ['on', 'on'],
     ['remote_apply', 'remote_apply'],
   ])(
-    'the sessions of a PostgreSQL database with synchronous_commit = %s have synchronous_commit = %s',
+    'for a PostgreSQL database with synchronous_commit = %s, the service uses sessions with synchronous_commit = %s',
     async (given, expected) => {
       const url = await newPlace()
       const [{ name } = { name: '' }] = await runSql<{ name: string }>(url, 'select current_database() as name')

@@ -58,7 +58,7 @@ async function connectAsService(url: string, merchantId: string): Promise<pg.Cli
 }
 
 describePostgres('the statements of a search on PostgreSQL', {}, () => {
-  test('a search on PostgreSQL finds rows by an index on the searched column, and not only by the merchant', async () => {
+  test('a search on PostgreSQL uses an index on the searched column, and not only an index on the merchant', async () => {
     const { url, merchantId, statements } = await startWithSearches()
     const client = await connectAsService(url, merchantId)
     const tables = new Set<string>()

@@ -246,7 +246,7 @@ describePostgres('writes on PostgreSQL', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('a payout never waits for locked rows of other merchants, even of more merchants than there are connections', async () => {
+  test('a payout never waits for locked rows of other merchants, even if more merchants are locked than connections exist', async () => {
     const { app, db } = await startCounted('100', 2)
     const held = await Promise.all(Array.from({ length: 6 }, () => merchantWith(app, '100')))
     const free = await Promise.all(Array.from({ length: 3 }, () => merchantWith(app, '100')))

@@ -33,8 +33,8 @@ test('a fenced writer commits nothing, not even writes queued before another wri
   const writes = [one.write(takeNumber), one.write(takeNumber)]
   other.takeOver(() => {})
 
-  for (const answer of await Promise.allSettled(writes)) {
-    expect(answer).toMatchObject({ status: 'rejected', reason: takenOver })
+  for (const outcome of await Promise.allSettled(writes)) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: takenOver })
   }
   await expect(one.write(takeNumber)).rejects.toMatchObject(takenOver)
   await expect(one.ping()).rejects.toMatchObject(takenOver)

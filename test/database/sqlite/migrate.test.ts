@@ -47,7 +47,7 @@ test('several processes that open the same new file simultaneously all succeed a
   }
 })
 
-test('opening a new file waits while another process briefly locks it', async () => {
+test('opening a new file waits while another process locks the file for a short time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'test.sqlite')

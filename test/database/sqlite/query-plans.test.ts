@@ -182,7 +182,7 @@ test('the query for incoming transfers of a wallet uses the partial index', () =
   expect(wrong).toEqual([])
 })
 
-test('no request sorts rows, because an index gives every order', () => {
+test('no request sorts rows, because an index provides every sort order', () => {
   const sorting = onRequests().filter(({ plan }) => plan.some((step) => /TEMP B-TREE|AUTOMATIC/.test(step)))
 
   expect(unexpected(sorting)).toEqual([])
@@ -248,7 +248,7 @@ test('the query that finds the merchant of an id makes one index search per merc
 })
 
 describe('the exception from the checks of query plans', () => {
-  test.each(Object.keys({ ...operatorQueries, ...smallQueries }))('"%s" is still an existing query', (name) => {
+  test.each(Object.keys({ ...operatorQueries, ...smallQueries }))('"%s" is for a query that still exists', (name) => {
     expect(planned.map((each) => each.name)).toContain(name)
   })
 })

@@ -54,7 +54,7 @@ describe('SQLite reads in one turn of the event loop', () => {
 
 const temporaryPlace = rawQuery(sql<{ place: bigint }>`select temp_store as place from pragma_temp_store`)
 
-describe('a SQLite snapshot that is declared to take long', () => {
+describe('a SQLite snapshot that is declared as long-running', () => {
   test('stores temporary rows in files, while other reads store temporary rows in memory', async () => {
     const { db } = await openTestDatabase()
     const [inFiles, inMemory] = [{ place: 1n }, { place: 2n }]

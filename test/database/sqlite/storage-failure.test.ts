@@ -27,7 +27,7 @@ const unavailable = (cause: string) => ({
 const storeKeys = (db: Database, numbers: number[]) =>
   Promise.allSettled(numbers.map((number) => db.write((tx) => insertKey(tx, keyRow(number)))))
 
-const statuses = (answers: PromiseSettledResult<unknown>[]) => answers.map(({ status }) => status)
+const statuses = (outcome: PromiseSettledResult<unknown>[]) => outcome.map(({ status }) => status)
 
 describe('a full disk', () => {
   /** Limits the growth of the file to `pages`, as a full disk would. */
@@ -57,7 +57,7 @@ describe('a full disk', () => {
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     await Promise.all([leaveRoomFor(db, 10), db.write(() => {})])
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write((tx) => insertMerchant(tx, merchantRow(2))),
       db.write(async (tx) => {
         await attempt(() => insertKey(tx, keyRow(1))).catch(() => {})
@@ -66,7 +66,7 @@ describe('a full disk', () => {
       db.write((tx) => insertMerchant(tx, merchantRow(4))),
     ])
 
-    expect(answers).toEqual(upTo(3).map(() => unavailable('SQLITE_FULL')))
+    expect(outcome).toEqual(upTo(3).map(() => unavailable('SQLITE_FULL')))
     expect(await rawQuery(sql`select name from merchants`)(db)).toEqual([{ name: 'Merchant 1' }])
   })
 
@@ -102,13 +102,13 @@ describe('a full disk', () => {
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
 
     let stored = 0
-    let answer = await storeKeys(db, [1])
-    while (answer[0]?.status === 'fulfilled' && stored < 100) {
+    let outcomes = await storeKeys(db, [1])
+    while (outcomes[0]?.status === 'fulfilled' && stored < 100) {
       stored++
       if (stored === 5) fillDisk(filler)
-      answer = await storeKeys(db, [stored + 1])
+      outcomes = await storeKeys(db, [stored + 1])
     }
-    expect(answer).toEqual([unavailable('SQLITE_FULL')])
+    expect(outcomes).toEqual([unavailable('SQLITE_FULL')])
     expect(await countKeys(db)).toBe(stored)
     expect(await storeKeys(db, [101, 102])).toEqual([unavailable('SQLITE_FULL'), unavailable('SQLITE_FULL')])
 

@@ -35,7 +35,7 @@ function fileOfVersionBefore() {
   return database
 }
 
-test('the migration adds the payout or deposit to existing transfers, which stay append-only', () => {
+test('the migration stores the payout or deposit of each existing transfer, and transfers stay append-only', () => {
   const database = fileOfVersionBefore()
   // Its transfers have no entries, which the next migration would reject.
   migrateSqlite(database, migrations.slice(0, migrations.indexOf(transfersInOneRow)))

@@ -54,7 +54,7 @@ describe('SQLite operations that start in one turn of the event loop', () => {
     expect(counted()).toEqual({ writes: 50, commits: 1 })
   })
 
-  test('commit without waiting for the end of the turn if the previous turn was idle', async () => {
+  test('commit without waiting for the end of the turn if the previous turn had no operation', async () => {
     const { db } = await startDatabase()
     await db.write(takeNumber)
     // An idle turn.
@@ -108,7 +108,7 @@ describe('SQLite operations that start in one turn of the event loop', () => {
     const seenInside: unknown[] = []
     const seenWhenAnswered: unknown[] = []
 
-    const answers = [2, 3, 4].map((number) =>
+    const results = [2, 3, 4].map((number) =>
       db
         .write(async (tx) => {
           if (number === 3) throw refusal
@@ -118,7 +118,7 @@ describe('SQLite operations that start in one turn of the event loop', () => {
         .catch(() => {})
         .then(() => seenWhenAnswered.push(committed())),
     )
-    await Promise.all(answers)
+    await Promise.all(results)
 
     expect(seenInside).toEqual([1, 1])
     expect(seenWhenAnswered).toEqual([3, 3, 3])
@@ -130,7 +130,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     const { db, counted } = await startDatabase()
     const operation = vi.fn(takeNumber)
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write(operation),
       db.write(async (tx) => {
         await latestSequenceNumber(tx, { merchantId, name: 'addresses:test' })
@@ -139,7 +139,7 @@ describe('a SQLite operation that throws in a group commit', () => {
       db.write(operation),
     ])
 
-    expect(answers).toEqual([fulfilled(1), rejected(refusal), fulfilled(2)])
+    expect(outcome).toEqual([fulfilled(1), rejected(refusal), fulfilled(2)])
     expect(operation).toHaveBeenCalledTimes(2)
     expect(counted()).toEqual({ writes: 2, commits: 1 })
   })
@@ -147,14 +147,14 @@ describe('a SQLite operation that throws in a group commit', () => {
   test('synchronously does not affect the other operations of the group commit', async () => {
     const { db } = await startDatabase()
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write(() => {
         throw refusal
       }),
       db.write(takeNumber),
     ])
 
-    expect(answers).toEqual([rejected(refusal), fulfilled(1)])
+    expect(outcome).toEqual([rejected(refusal), fulfilled(1)])
   })
 
   test('after it has written is rolled back, and earlier operations run again and commit with the other operations', async () => {
@@ -162,7 +162,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     const before = vi.fn(takeNumber)
     const after = vi.fn(takeNumber)
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write(before),
       db.write(async (tx) => {
         await takeNumber(tx)
@@ -172,7 +172,7 @@ describe('a SQLite operation that throws in a group commit', () => {
       db.write(after),
     ])
 
-    expect(answers).toEqual([fulfilled(1), rejected(refusal), fulfilled(2)])
+    expect(outcome).toEqual([fulfilled(1), rejected(refusal), fulfilled(2)])
     expect(before).toHaveBeenCalledTimes(2)
     expect(after).toHaveBeenCalledTimes(1)
     expect(counted()).toEqual({ writes: 2, commits: 1 })
@@ -184,7 +184,7 @@ describe('a SQLite operation that throws in a group commit', () => {
     const operation = vi.fn(takeNumber)
     const debit = { merchantId, ownerId: merchantId, assetCode: 'USDC', amount: 1n, time: 1n }
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write(operation),
       db.write(async (tx) => {
         expect(await debitOldestWallet(tx, debit)).toEqual([])
@@ -193,16 +193,16 @@ describe('a SQLite operation that throws in a group commit', () => {
       db.write(operation),
     ])
 
-    expect(answers).toEqual([fulfilled(1), rejected(refusal), fulfilled(2)])
+    expect(outcome).toEqual([fulfilled(1), rejected(refusal), fulfilled(2)])
     expect(operation).toHaveBeenCalledTimes(2)
   })
 
-  test('after it took a sequence number gives the number back, and no operation runs twice', async () => {
+  test('after it took a sequence number releases the number, and no operation runs twice', async () => {
     const { db, counted } = await startDatabase()
     await Promise.all([db.write(takeNumber), db.write(() => {})])
     const operation = vi.fn(takeNumber)
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write(operation),
       db.write(async (tx) => {
         await takeNumber(tx)
@@ -211,7 +211,7 @@ describe('a SQLite operation that throws in a group commit', () => {
       db.write(operation),
     ])
 
-    expect(answers).toEqual([fulfilled(2), rejected(refusal), fulfilled(3)])
+    expect(outcome).toEqual([fulfilled(2), rejected(refusal), fulfilled(3)])
     expect(operation).toHaveBeenCalledTimes(2)
     expect(counted()).toEqual({ writes: 4, commits: 2 })
     expect(await latestNumber(db)).toBe(3)
@@ -223,13 +223,13 @@ describe('a SQLite operation that throws in a group commit', () => {
       throw refusal
     }
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write((tx) => insertMerchant(tx, merchantRow(2))),
       db.write(async (tx) => tx.deferred.update('x', { read: () => 0, next: (value: number) => value + 1, store })),
       db.write(takeNumber),
     ])
 
-    expect(answers).toEqual([rejected(refusal), rejected(refusal), rejected(refusal)])
+    expect(outcome).toEqual([rejected(refusal), rejected(refusal), rejected(refusal)])
     expect(counted()).toEqual({ writes: 0, commits: 0 })
     expect(await merchantNames(db, {})).toHaveLength(1)
     expect(await db.write(takeNumber)).toBe(1)
@@ -238,7 +238,7 @@ describe('a SQLite operation that throws in a group commit', () => {
   test('after it has written is rolled back at any position of the group', async () => {
     const { db, counted } = await startDatabase()
 
-    const answers = await Promise.allSettled(
+    const outcome = await Promise.allSettled(
       upTo(30).map((member) =>
         db.write(async (tx) => {
           const number = await takeNumber(tx)
@@ -249,10 +249,10 @@ describe('a SQLite operation that throws in a group commit', () => {
       ),
     )
 
-    const stored = answers.filter(({ status }) => status === 'fulfilled')
+    const stored = outcome.filter(({ status }) => status === 'fulfilled')
     expect(stored).toEqual(upTo(19).map(fulfilled))
-    expect(answers[3]).toEqual(rejected(new Error('member 4')))
-    expect(answers[29]).toEqual(rejected(new Error('member 30')))
+    expect(outcome[3]).toEqual(rejected(new Error('member 4')))
+    expect(outcome[29]).toEqual(rejected(new Error('member 30')))
     expect(counted()).toEqual({ writes: 19, commits: 1 })
     expect(await latestNumber(db)).toBe(19)
   })
@@ -260,7 +260,7 @@ describe('a SQLite operation that throws in a group commit', () => {
   test('because a constraint is violated is rolled back alone', async () => {
     const { db } = await startDatabase()
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write(takeNumber),
       db.write(async (tx) => {
         await insertMerchant(tx, merchantRow(2))
@@ -269,7 +269,7 @@ describe('a SQLite operation that throws in a group commit', () => {
       db.write(takeNumber),
     ])
 
-    expect(answers).toEqual([
+    expect(outcome).toEqual([
       fulfilled(1),
       { status: 'rejected', reason: expect.objectContaining({ code: 'SQLITE_CONSTRAINT_PRIMARYKEY' }) },
       fulfilled(2),
@@ -277,21 +277,11 @@ describe('a SQLite operation that throws in a group commit', () => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('may catch the error of a violated constraint and commit its other statements', async () => {
-    const { db } = await startDatabase()
-
-    await db.write(async (tx) => {
-      await attempt(() => insertMerchant(tx, merchantRow(1))).catch(() => insertMerchant(tx, merchantRow(2)))
-    })
-
-    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
-  })
-
   test('cannot write during the next operation, even if some of its code is still running', async () => {
     const { db } = await startDatabase()
     const leftRunning: Promise<unknown>[] = []
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write(async (tx) => {
         const branch = async () => {
           for (let i = 0; i < 20; i++) await null
@@ -306,10 +296,20 @@ describe('a SQLite operation that throws in a group commit', () => {
       }),
     ])
 
-    expect(answers).toEqual([rejected(refusal), fulfilled(1)])
+    expect(outcome).toEqual([rejected(refusal), fulfilled(1)])
     expect(await Promise.all(leftRunning)).toEqual([expect.objectContaining(late)])
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
+})
+
+test('a SQLite operation can catch the error of a violated constraint and commit its other statements', async () => {
+  const { db } = await startDatabase()
+
+  await db.write(async (tx) => {
+    await attempt(() => insertMerchant(tx, merchantRow(1))).catch(() => insertMerchant(tx, merchantRow(2)))
+  })
+
+  expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
 })
 
 describe('a SQLite operation that waits for something other than its own statements', () => {
@@ -317,15 +317,15 @@ describe('a SQLite operation that waits for something other than its own stateme
     ['setTimeout', () => new Promise((resolve) => setTimeout(resolve, 5))],
     ['setImmediate', () => new Promise((resolve) => setImmediate(resolve))],
     ['a file', () => readFile(new URL(import.meta.url))],
-    ['nothing that ever comes', () => new Promise(() => {})],
-    ['a write of its own', (db) => db.write(async () => {})],
+    ['a promise that never settles', () => new Promise(() => {})],
+    ['a separate write', (db) => db.write(async () => {})],
   ]
   const complaint = new Error('an operation inside write() awaited something other than its own statements')
 
   test.each(waits)('(%s) is rolled back and rejected, and the rest of its group is committed', async (_, wait) => {
     const { db } = await startDatabase()
 
-    const answers = await Promise.allSettled([
+    const outcome = await Promise.allSettled([
       db.write(takeNumber),
       db.write(async (tx) => {
         await insertMerchant(tx, merchantRow(2))
@@ -334,22 +334,22 @@ describe('a SQLite operation that waits for something other than its own stateme
       db.write(takeNumber),
     ])
 
-    expect(answers).toEqual([fulfilled(1), rejected(complaint), fulfilled(2)])
+    expect(outcome).toEqual([fulfilled(1), rejected(complaint), fulfilled(2)])
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
     expect(await latestNumber(db)).toBe(2)
     expect(await db.write(takeNumber)).toBe(3)
   })
 
-  test('cannot run statements afterwards', async () => {
+  test('cannot run statements after the wait', async () => {
     const { db } = await startDatabase()
     const ended = Promise.withResolvers<unknown>()
 
-    const answer = db.write(async (tx) => {
+    const result = db.write(async (tx) => {
       await new Promise((resolve) => setTimeout(resolve, 5))
       await attempt(() => insertMerchant(tx, merchantRow(2))).catch(ended.resolve)
     })
 
-    await expect(answer).rejects.toEqual(complaint)
+    await expect(result).rejects.toEqual(complaint)
     expect(await ended.promise).toMatchObject(late)
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
@@ -372,28 +372,28 @@ test('a SQLite transaction handle cannot be used after its operation has ended',
 
 /** Fills the queue; on a slow machine one group is committed meanwhile. */
 function fillQueue(db: Database) {
-  const answers: Promise<string>[] = []
+  const results: Promise<string>[] = []
   expect(() => {
-    while (answers.length <= maxQueuedWrites + maxBatchSize) {
+    while (results.length <= maxQueuedWrites + maxBatchSize) {
       db.requireQueueSpace()
-      answers.push(db.write(async () => 'done'))
+      results.push(db.write(async () => 'done'))
     }
   }).toThrow('The write queue is full. Retry with the same idempotency key.')
-  expect(answers.length).toBeGreaterThanOrEqual(maxQueuedWrites)
-  return answers
+  expect(results.length).toBeGreaterThanOrEqual(maxQueuedWrites)
+  return results
 }
 
 test('a full SQLite write queue rejects further writes with UNAVAILABLE and performs the queued writes', async () => {
   const { db } = await startDatabase()
   // A long turn commits queued writes, so the queue may have room again.
   takeClock()
-  const answers = fillQueue(db)
+  const results = fillQueue(db)
 
   await expect(db.write(takeNumber)).rejects.toMatchObject({
     code: 'UNAVAILABLE',
     message: 'The write queue is full. Retry with the same idempotency key.',
   })
-  expect(new Set(await Promise.all(answers))).toEqual(new Set(['done']))
+  expect(new Set(await Promise.all(results))).toEqual(new Set(['done']))
   expect(() => db.requireQueueSpace()).not.toThrow()
   expect(await db.write(takeNumber)).toBe(1)
 })
@@ -448,10 +448,10 @@ test('a SQLite snapshot stays the same when a write is committed in the same tur
 test('closing a SQLite database first commits all accepted writes and returns their results', async () => {
   const { db, path } = await startDatabase()
 
-  const answers = upTo(maxBatchSize * 2).map(() => db.write(takeNumber))
+  const results = upTo(maxBatchSize * 2).map(() => db.write(takeNumber))
   await db.close()
 
-  expect(await Promise.all(answers)).toEqual(upTo(maxBatchSize * 2))
+  expect(await Promise.all(results)).toEqual(upTo(maxBatchSize * 2))
   const reopened = new Sqlite(path, { readonly: true })
   onTestFinished(() => void reopened.close())
   expect(reopened.prepare('select latest from sequences').pluck().get()).toBe(maxBatchSize * 2)

@@ -210,7 +210,7 @@ export function ask({ port, isSecure }: Front, path: string, { method = 'GET', h
 
 /** Sends a request through a proxy and reads the whole response. */
 export async function answerTo(front: Front, path: string, sent: Sent) {
-  const answer = await ask(front, path, sent).answered
-  const body = await text(answer)
-  return { status: answer.statusCode, headers: answer.headers, body }
+  const response = await ask(front, path, sent).answered
+  const body = await text(response)
+  return { status: response.statusCode, headers: response.headers, body }
 }

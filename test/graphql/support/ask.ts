@@ -9,9 +9,9 @@ import { findSigns } from './world.ts'
 /** A response as received; `text` excludes its request id, so that equal responses compare as equal. */
 export type AskResult = {
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
   readonly data: any
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
   readonly errors: any[]
 }
 
@@ -84,7 +84,9 @@ function streaming(app: App, key: string) {
   return async (parameters: { readonly query: string; readonly variables: object }) => {
     started ??= start()
     const { server, url } = await started
-    const closed = new Promise((resolve) => server.server.once('request', (_, answer) => answer.once('close', resolve)))
+    const closed = new Promise((resolve) =>
+      server.server.once('request', (_, response) => response.once('close', resolve)),
+    )
     const looked = new Promise<{ done: true; value?: string }>((resolve) => {
       looks = () => resolve({ done: true })
     })

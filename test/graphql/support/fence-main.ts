@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { changeSource } from '../../proofs/changed-source.ts'
 import { attacksWith, marker } from './attacks-with.ts'
 
-// A process that records every compiled string while it answers a caller's documents, on both paths of the
+// A process that records every compiled string while it executes a caller's documents, on both paths of the
 // GraphQL API and with both executors. It prints the strings that contain the caller's marker. FENCE_CONTROL=1
 // makes the planner compile the names of a response, as a plausible optimization might.
 

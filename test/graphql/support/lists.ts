@@ -51,12 +51,12 @@ export async function askFor(
   const query =
     owner === 'Query' ? `{ ${listField} }` : `{ ${root}${namings[owner] ?? '(id: $parent)'} { ${listField} } }`
   const declared = parentId === undefined ? variables : ['$parent: ID!', ...variables]
-  const answer = await ask(`query${declared.length > 0 ? `(${declared.join(', ')})` : ''} ${query}`, {
+  const response = await ask(`query${declared.length > 0 ? `(${declared.join(', ')})` : ''} ${query}`, {
     ...Object.fromEntries(given),
     ...(parentId !== undefined && { parent: parentId }),
   })
-  const parent = owner === 'Query' ? answer.data : answer.data?.[root]
-  return { ...answer, connection: parent?.[field] }
+  const parent = owner === 'Query' ? response.data : response.data?.[root]
+  return { ...response, connection: parent?.[field] }
 }
 
 /**

@@ -4,7 +4,7 @@ import { getMerchant } from '../../../src/modules/merchants/merchant.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
 describe.each(everyEngine)('lookups of asset codes and merchants by id on %s', (engine) => {
-  test('findAssetCodes returns only asset codes, findAssetNetworks only networks, and both ignore other ids', async () => {
+  test('findAssetCodes returns only asset codes, findAssetNetworks returns only networks, and both ignore other ids', async () => {
     const app = await startApp(engine)
     const assets = await listAssetCodes(app.context(), {})
     const networks = assets.flatMap((asset) => asset.networks ?? [])

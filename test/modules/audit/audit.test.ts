@@ -93,7 +93,7 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
   ],
   [
     'the events of each object are numbered without a gap',
-    'a version too high',
+    'an event version that is too high',
     [`update events set version = 2 where ${firstEventOf('payout_method.created')}`],
   ],
   [
@@ -113,17 +113,17 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
   ],
   [
     'every opening balance is that of an imported wallet',
-    'an opening of another amount than the event of the wallet',
+    'an opening balance that differs from the amount in the event of the wallet',
     [`update transfers set amount = amount + 1, balance_after = balance_after + 1 where kind = 'opening'`],
   ],
   [
     'every opening balance is that of an imported wallet',
-    'an opening that names no import',
+    'an opening balance without an import',
     [`update transfers set reference = 'import:other' where kind = 'opening'`],
   ],
   [
     'every opening balance is that of an imported wallet',
-    'a deposit turned into an opening',
+    'a deposit that was changed to an opening balance',
     [`update transfers set kind = 'opening' where ${firstTransferOf('deposit')}`],
   ],
   ['sequences are dense', 'a deleted event', ['delete from events where sequence = 2']],
@@ -184,7 +184,7 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
   ],
   [
     'every balance is the sum of its entries',
-    'an entry count one too high',
+    'an entry count that is one too high',
     [`update accounts set entry_count = entry_count + 1 where id = ${firstAccountId}`],
   ],
   [
@@ -413,12 +413,12 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
   ['sequences are dense', 'a deleted sequence', [`delete from sequences where name = 'wallets'`]],
   [
     'maintained counts are right',
-    'a total one too high',
+    'a total that is one too high',
     [`update list_counts set row_count = row_count + 1 where list like 'wallets/owner:%' and block_size = 0`],
   ],
   [
     'maintained counts are right',
-    'a block count one too low',
+    'a block count that is one too low',
     [
       `update list_counts set row_count = row_count - 1 where list like 'payout_methods/owner:%/type:BANK' and block_size > 0`,
     ],
@@ -465,7 +465,7 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
   ],
   [
     'payout statistics are what the payouts say',
-    'events that are said to be counted',
+    'events that are wrongly marked as counted',
     [`insert into statistics_cursors select merchant_id, latest from sequences where name = 'events'`],
   ],
   [
@@ -475,22 +475,22 @@ const cases: [check: string, tampering: string, statements: string[]][] = [
   ],
   [
     'daily changes of balances are those of the ledger',
-    'transfers that are said to be counted',
+    'transfers that are wrongly marked as counted',
     [`insert into statistics_cursors select merchant_id, latest from sequences where name = 'events'`],
   ],
   [
     'search keys are those of the customers',
-    'a customer without the key of the phone number',
+    'a customer without the search key of the phone number',
     [`delete from customer_search_keys where kind = 'phone'`],
   ],
   [
     'search keys are those of the customers',
-    'a customer with a name of another',
+    'a customer with a search key of another name',
     [`insert into customer_search_keys select merchant_id, 'name', 'zik', id from customers`],
   ],
   [
     'search keys are those of the customers',
-    'a changed e-mail address with the key of the old one',
+    'a changed e-mail address with the search key of the old address',
     [`update customers set email = 'changed@example.com'`],
   ],
 ]

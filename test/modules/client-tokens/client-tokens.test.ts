@@ -78,7 +78,7 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
   const startsAt = Date.UTC(2030, 0, 1)
   const startAt = () => startApp(engine, { clock: () => startsAt + 999 })
 
-  test('returns the token, scopes, customer and expiry, and rounds the start of the lifetime down to a whole second', async () => {
+  test('returns the token, scopes, customer and expiry time, which is counted from the start of the current second', async () => {
     const app = await startAt()
     const customerId = await app.customer()
     for (const [input, seconds] of [

@@ -150,9 +150,9 @@ async function expectCaseToHold(customers: Customers, place: string, idCase: IdC
   const stored = async () => JSON.stringify(await readStoredRows(app))
   const before = await stored()
   const answerOf = async (id: string) => {
-    const answer = await send(id)
-    expect(outcomeOf(answer), `${place} with ${id}`).toBe(isRefused ? 'error INSUFFICIENT_SCOPE' : absent)
-    return answer.text
+    const response = await send(id)
+    expect(outcomeOf(response), `${place} with ${id}`).toBe(isRefused ? 'error INSUFFICIENT_SCOPE' : absent)
+    return response.text
   }
 
   for (const type of takes.filter((type) => !ofAll.includes(type))) {

@@ -16,11 +16,11 @@ const absentId = '00000000-0000-7000-8000-000000000000'
 /** Sends requests with the customer's token, and asserts that no response contains data of other owners. */
 function askingAs({ app, token, canaries }: Customers) {
   return async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => {
-    const answer = await app.rest(method, path, { ...bearerOptions(token), ...(body && { body }) })
-    const about = `${method} ${path} ${JSON.stringify(body)}: ${answer.text.slice(0, 300)}`
-    expect(findSigns(answer.text, canaries), about).toEqual([])
-    expect(answer.status, about).toBeLessThan(500)
-    return { ...answer, same: answer.text.replace(/"request_id":"[^"]*"/, '') }
+    const response = await app.rest(method, path, { ...bearerOptions(token), ...(body && { body }) })
+    const about = `${method} ${path} ${JSON.stringify(body)}: ${response.text.slice(0, 300)}`
+    expect(findSigns(response.text, canaries), about).toEqual([])
+    expect(response.status, about).toBeLessThan(500)
+    return { ...response, same: response.text.replace(/"request_id":"[^"]*"/, '') }
   }
 }
 
@@ -77,8 +77,8 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
       expect([path, unknown.status]).toEqual([path, isRefused ? 403 : 404])
       for (const id of idsOf(parameter, others)) {
         asked++
-        const answer = await at(id)
-        expect([path, answer.status, answer.same]).toEqual([path, unknown.status, unknown.same])
+        const response = await at(id)
+        expect([path, response.status, response.same]).toEqual([path, unknown.status, unknown.same])
       }
       if (method !== 'GET' || parameter === 'webhook_id') continue
       for (const id of idsOf(parameter, ours)) expect([path, (await at(id)).status]).toEqual([path, 200])
@@ -92,7 +92,7 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
     const { ours, others } = customers
     const ask = askingAs(customers)
     const listed = routes.filter(
-      ({ method, response: answer }) => method === 'GET' && 'pagination' in (answer.schema.properties ?? {}),
+      ({ method, response: shape }) => method === 'GET' && 'pagination' in (shape.schema.properties ?? {}),
     )
     const found = listed.map(({ path }) => path).filter((path) => !/events|deliveries/.test(path))
     expect(found.sort()).toEqual(Object.keys(lists).sort())

@@ -91,8 +91,8 @@ async function refusedTo(app: App, scope: string, by: object) {
     if (lacking !== null) refused[what] = lacking
   }
   for (const { route, path, body } of requestsFor(scope)) {
-    const answer = await app.rest(route.method, path, { ...by, ...(body && { body }) })
-    note(`${route.method} ${route.path}`, answer.status, missing(answer.body.error?.code, answer.body.message))
+    const response = await app.rest(route.method, path, { ...by, ...(body && { body }) })
+    note(`${route.method} ${route.path}`, response.status, missing(response.body.error?.code, response.body.message))
   }
   // With the scope `read`, subscriptions would be accepted and never end.
   for (const root of roots.filter((root) => root !== 'Subscription' || scope !== 'read')) {

@@ -221,13 +221,13 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     const { id } = (await app.rest('POST', individuals, { body: individualBody })).body.data
     const { apiKey } = await app.otherMerchant()
     const body = { first_name: 'Eve', business_name: 'Eve Ltd', nature_of_business: 'x' }
-    const answers = [
+    const responses = [
       await app.rest('PUT', `${businesses}/${id}`, { body }),
       await app.rest('PUT', `${individuals}/${id}`, { body, key: apiKey }),
       await app.rest('PUT', `${individuals}/${absentId}`, { body }),
       await app.rest('PUT', `${individuals}/me`, { body }),
     ]
-    for (const { status, body } of answers) expect([status, body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND'])
+    for (const { status, body } of responses) expect([status, body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND'])
     expect(await storedDetails(app)).toEqual({})
     await perform(closeCustomer, app.context(), { customerId: id })
     const closed = await app.rest('PUT', `${individuals}/${id}`, { body })

@@ -169,7 +169,7 @@ describe('a rail’s signature', () => {
     expect((await app.rest('GET', depositsPath, { key: null })).status).toBe(405)
   })
 
-  test('counts against the rate limit of the client’s address if it is invalid', async () => {
+  test('that is invalid counts against the rate limit of the client address', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail], rateLimit: 2, clock: () => Date.now() })
     const statuses = []
     for (let i = 0; i < 4; i++) statuses.push((await app.rest(...post(json))).status)

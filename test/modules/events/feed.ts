@@ -48,7 +48,7 @@ export async function pageOf(api: ApiName, app: App, { after, types, limit, key 
   return { events: events.map(withRestType), after: Number(data.events.after), hasMore: data.events.hasMore }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
 type ApiEvent = Seen & { readonly object: any; readonly data: unknown }
 
 const enumNameOf = (type: string) => type.toUpperCase().replaceAll('.', '_')

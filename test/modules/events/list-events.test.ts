@@ -169,7 +169,7 @@ describe.each(everyEngine)('the event feed on %s', (engine) => {
     },
   )
 
-  test('contains no event of a failed operation, even if a successful operation has the same transaction or idempotency key', async () => {
+  test('contains no event of a failed operation, even if a successful operation shares its transaction or idempotency key', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '10' })
     const pay = (idempotencyKey: string, amount: string) =>

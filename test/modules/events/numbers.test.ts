@@ -89,7 +89,7 @@ describe.each(everyEngine)('an unknown sequence number on %s', (engine) => {
     }
   })
 
-  test('is rejected by replayWebhookEvents and enableWebhookEndpoint, and by the delivery list if it is out of range', async () => {
+  test('is rejected by replayWebhookEvents and enableWebhookEndpoint, and an out-of-range number also by the delivery list', async () => {
     const app = await startWithTwoEvents()
     const { endpoint } = await ask('rest', app, 'createWebhookEndpoint', { url: 'http://127.0.0.1:9/' })
     const webhookId = endpoint.id

@@ -117,7 +117,7 @@ describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
     `)
   })
 
-  test('matches the rail order of a paid payout when the two are reconciled', async () => {
+  test('is reconciled with the rail order of a paid payout without a finding', async () => {
     let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     await setRoute(app.service, { rail: 'sandbox' })

@@ -15,7 +15,7 @@ type PeriodInput = { readonly from?: string | undefined; readonly to?: string | 
 type ExportFunction = (period: PeriodInput) => Promise<Export>
 
 describe.each(everyEngine)('exports on %s', (engine) => {
-  test('of a random history add up for any period, and adjacent periods add up to the whole period', async () => {
+  test('of a random history have consistent totals for any period, and adjacent periods together have the totals of the whole period', async () => {
     const clock = movableClock()
     const app = await startApp(engine, { clock: clock.now })
     await app.fee('0.00000007', '0.3')

@@ -96,7 +96,7 @@ describe('the period of an export', () => {
 describe('the totals of an export', () => {
   const row = { units: 1n, rest: 99_999_999n, rowCount: '2' as unknown as number, fineCount: 0 }
 
-  test('are added up from adjacent batches, with separate sums for whole units and remainders', async () => {
+  test('are added up from adjacent batches, separately for whole units and for fractions of a unit', async () => {
     const parts: object[] = []
     const numbers = { after: 7, through: 7 + 2 * sumBatchSize + 1 }
     const {

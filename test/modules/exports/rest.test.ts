@@ -157,7 +157,7 @@ async function startHost(chunks: () => AsyncIterable<string>, stallsAfterMs?: nu
 }
 
 describe('a file download', () => {
-  test('is cut off if an error occurs in the middle', async () => {
+  test('is aborted if an error occurs after the first byte', async () => {
     const url = await startHost(async function* () {
       yield 'type\r\n'
       throw new Error('it does not add up')
@@ -173,7 +173,7 @@ describe('a file download', () => {
     expect((await fetch(url)).status).toBe(500)
   })
 
-  test('is paused while the client does not read, and is cut off after a timeout', async () => {
+  test('is paused while the client does not read, and is aborted after a timeout', async () => {
     let chunkCount = 0
     const ended = Promise.withResolvers<void>()
     const url = await startHost(async function* () {

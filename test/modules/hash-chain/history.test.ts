@@ -51,7 +51,7 @@ test.each([
   },
 )
 
-test('computeDigests returns the digest that stands for an absent row if the event is missing', () => {
+test('computeDigests returns the digest of an absent row for each row of a missing event', () => {
   expect(computeDigests(null)).toEqual([absentDigest, absentDigest, absentDigest])
 })
 
@@ -85,7 +85,7 @@ test('version 1 of the hash format never changes, because seals of existing hash
   expect(seal.hash).toMatchInlineSnapshot(`"f5e810dde175a87cc8214aa7bda061a068972355e6202677e880ea38ce78e1ce"`)
 })
 
-test('computeDigests encodes the values of a row unambiguously', () => {
+test('computeDigests returns different digests for rows with different values', () => {
   const digests = [
     deposit,
     { ...deposit, depositsReference: 'a', depositsWalletId: 'b' },

@@ -143,7 +143,7 @@ test('a hash chain sealer pauses for twenty times the duration of its last run, 
   }
 })
 
-test('a hash chain sealer pauses no longer after a seal with the maximum number of events than after any other seal', async () => {
+test('a hash chain sealer pauses for the same time after a seal with the maximum number of events as after any other seal', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   await repeatEvents({ app, count: maxEventsPerSeal - 1 })
@@ -273,7 +273,7 @@ test('stopping a hash chain sealer waits for the current attempt, whether or not
   await expect(attempt).rejects.toThrow('the disk is gone')
 })
 
-test('a hash chain sealer stores seals again in the poll after a failed poll', async () => {
+test('a hash chain sealer stores seals again at the next poll after a failed poll', async () => {
   const { app, world, start, sealsOf } = await startSealingApp()
   await app.customer()
   const sealer = start()
@@ -288,7 +288,7 @@ test.each([
   ['in the middle', 3],
   ['at the end', 4],
 ])(
-  'a missing event %s of the events to be sealed is reported with its number, and no further seal is stored',
+  'a hash chain sealer reports the number of an event that is missing %s of the events to be sealed, and stores no further seal',
   async (_, missing) => {
     const { app, errors, start, sealsOf } = await startSealingApp()
     await app.customer()

@@ -67,7 +67,7 @@ describe.each(everyEngine)('statements of wallets and events of payouts on %s', 
     }
   })
 
-  test('findEntries returns the entries of a statement by their transfer and line, and none for the line of another account', async () => {
+  test('findEntries returns the entries of a statement by their transfer and line, and nothing for a line of another account', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { items } = await entries.slice(app.context(), { walletId })
     // Debits come first; a refund's line follows the fee's line if there is a fee.

@@ -122,7 +122,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
   })
 
   // For some wallets of earlier versions the sum of deposits is unknown, and the largest balance is assumed.
-  test('of a deposit is rejected if the highest balance that the wallet can reach is the maximum, even after a reversal', async () => {
+  test('of a deposit is rejected if the wallet can already reach the maximum balance, even after a deposit is reversed', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '3' })
     await tamperWith(app, `update accounts set reachable_balance = ${maxAmount} where id = '${walletId}'`)

@@ -57,7 +57,7 @@ describe('the format of an API key', () => {
     }
   })
 
-  test('has a secret that matchesHash compares with its hash', () => {
+  test('has a secret that matchesHash accepts only for the hash of that secret', () => {
     expect(matchesHash('secret', hashSecret('secret'))).toBe(true)
     expect(matchesHash('Secret', hashSecret('secret'))).toBe(false)
   })
@@ -125,7 +125,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     expect(app.db.statistics().writes).toBe(writes + 1)
   })
 
-  test('correct the time of their last use at the next use if a fast clock recorded a future time', async () => {
+  test('correct a future time of their last use, which a fast clock recorded, at the next use', async () => {
     let nowMs = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
@@ -154,7 +154,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     }
   })
 
-  test('record the time of a use only if that time differs from the recorded time by at least a minute', async () => {
+  test('record the time of a use only if it is at least a minute before or after the recorded time', async () => {
     const app = await startApp(engine)
     const [firstKey] = await listKeys(app.service, app.merchant.id)
     const id = String(firstKey?.id)

@@ -25,7 +25,7 @@ describe('deriveAddress', () => {
     expect(deriveAddress('evm', sandboxExtendedPublicKeys.evm, index)).toBe(address)
   })
 
-  test('derives the same address as derivation from the private key', () => {
+  test('derives the same address from the public key as from the private key', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 31 - 1), (index) => {
         const evm = encodeEvmAddress(junkPublicKey(`m/44'/60'/0'/0/${index}`))

@@ -38,7 +38,7 @@ describe('evmAddressError', () => {
     ['with 0X', '0X5AAEB6053F3E94C9B9A09F33669435E7EF1BEAED'],
     ['39 digits', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe'],
     ['41 digits', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAedd'],
-    ['no hexadecimal digit', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeg'],
+    ['a character that is not a hexadecimal digit', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeg'],
     ['a trailing line feed', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed\n'],
   ])('rejects an address in a wrong format: %s', (_, address) => {
     expect(evmAddressError(address)).toBe('An EVM address is 0x and 40 hexadecimal digits.')

@@ -18,7 +18,7 @@ test('the sandbox’s extended public keys are derived from the development mnem
 })
 
 // Derives the private scalars from the mnemonic, and compares their public keys with the addresses.
-test('every Solana sandbox address has a private scalar that derives from the mnemonic', () => {
+test('every Solana sandbox address has a private scalar that is derived from the mnemonic', () => {
   const base = ed25519.utils.getExtendedPublicKey(solanaSecretKey()).scalar
   fc.assert(
     fc.property(fc.nat(), (index) => {

@@ -203,7 +203,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect(await totalOf(`customer_id=${customer_id}&currency=ZAR`)).toBe(1)
   })
 
-  test('ruling 27: an update or deletion requires the customer_id of the method, or none for a merchant’s method', async () => {
+  test('ruling 27: an update or deletion requires the customer_id of a customer’s method, and no customer_id for a merchant’s method', async () => {
     const app = await startApp(engine)
     const [ada, chidi] = [await app.customer(), await app.customer()]
     const ownMethod = await create(app, banksPath, bankMethodBody)

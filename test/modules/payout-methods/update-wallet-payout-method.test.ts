@@ -37,14 +37,14 @@ const fieldName = (wire: string) => Object.entries(wireNames).find(([, name]) =>
 const apis = {
   REST: async (app: App, id: string, changes: Changes, sent: Sent = {}): Promise<Outcome> => {
     const body = Object.fromEntries(Object.entries(changes).map(([field, value]) => [wireName(field), value]))
-    const { body: answer } = await app.rest('PUT', `${walletsPath}/${id}`, { ...sent, body })
-    if (answer.error) {
-      const { code, details } = answer.error
+    const { body: response } = await app.rest('PUT', `${walletsPath}/${id}`, { ...sent, body })
+    if (response.error) {
+      const { code, details } = response.error
       const fields = details?.fields?.map(({ field }: { field: string }) => fieldName(field))
       return { code, ...(fields && { fields }) }
     }
-    const { currency, network, wallet_address: walletAddress, label, customer_id: customerId } = answer.data
-    return { method: { currency, network, walletAddress, label, customerId, updatedAt: answer.data.updated_at } }
+    const { currency, network, wallet_address: walletAddress, label, customer_id: customerId } = response.data
+    return { method: { currency, network, walletAddress, label, customerId, updatedAt: response.data.updated_at } }
   },
   GraphQL: async (app: App, id: string, changes: Changes, { headers, ...sent }: Sent = {}): Promise<Outcome> => {
     const { 'idempotency-key': idempotencyKey, ...others } = headers ?? {}

@@ -169,7 +169,7 @@ const fewSteps: readonly Step[] = [
 ]
 
 describe.each(everyEngine)('the money held in wallets on %s', (engine) => {
-  test('equals the statements on each day of any history, before and after a rebuild', async () => {
+  test('equals the balances of the wallet statements on each day of any history, before and after a rebuild', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {
         const { app, now, run } = await startHoldingApp(engine)
@@ -189,7 +189,7 @@ describe.each(everyEngine)('the money held in wallets on %s', (engine) => {
     )
   })
 
-  test('changes with deposits, openings, payouts with their fees, returns, and reversals, on their days', async () => {
+  test('changes on the day of each deposit, opening balance, payout with its fee, return and reversal', async () => {
     const { app, now, run } = await startHoldingApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -204,7 +204,7 @@ describe.each(everyEngine)('the money held in wallets on %s', (engine) => {
     expect(await usdt?.()).toEqual([0, 1_700, 1_700, 1_700])
   })
 
-  test('does not include events of a clock that is ahead before their day, except in the present balance', async () => {
+  test('does not include an event with a future time before its day, except in the current balance', async () => {
     const { app, now, run } = await startHoldingApp(engine)
     await run({ waitMs: dayMs })
     await run({ deposit: 0, cents: 50_000 })
@@ -215,7 +215,7 @@ describe.each(everyEngine)('the money held in wallets on %s', (engine) => {
     expect((await heldBalances(app, daysThrough(startMs))).USDC).toEqual([0n, 1_500_0000_0000n])
   })
 
-  test('is complete only after a catch-up has counted the history before the latest seal', async () => {
+  test('is complete only after the events before the latest seal have been counted', async () => {
     const { app, now, run } = await startHoldingApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)

@@ -176,7 +176,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     ])
   })
 
-  test('include earlier events after a background run has counted them, and then also events that are sealed later', async () => {
+  test('include earlier events after a background run has counted them, and events that are sealed after that run', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await sealAll(app.service)
@@ -234,7 +234,7 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
     expect(await storedSums(app)).toEqual(expected())
   })
 
-  test('include events outside the hash chain after a background count only if no hash chain sealer runs', async () => {
+  test('include unsealed events after a background count only if no hash chain sealer runs', async () => {
     const { app, expected, run } = await startCountedApp(engine)
     for (const step of fewSteps) await run(step)
     await countHistory(app.service, { hasSealer: true, restRatio: 0 })

@@ -53,7 +53,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     })
   })
 
-  test('can use any payout method of the merchant or its customers; a payout of a customer only methods of that customer', async () => {
+  test('can use any payout method of the merchant or its customers, and a customer’s payout can use that customer’s payout method', async () => {
     const { app, methods, customers } = await startWithPlaces(engine)
     const pay = async (payoutMethodId: string, customerId?: string) =>
       (await perform(createPayout, app.context(), { ...terms, amount: '1', payoutMethodId, customerId })).payoutMethodId

@@ -297,7 +297,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     }
   })
 
-  test('uses the stored transaction id, even if the current algorithm computes a different id', async () => {
+  test('finds nothing for a computed transaction id that differs from the stored transaction id', async () => {
     const { app, payout } = await startWithPayout()
     await tamperWith(app, `update payouts set transaction_id = 'ABCDEFGHIJKL' where id = '${payout.id}'`)
     const { data } = await app.graphql(`{ payout(transactionId: "${payout.transactionId}") { uuid } }`)

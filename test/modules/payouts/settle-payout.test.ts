@@ -257,7 +257,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('keeps the bank’s reference of the payment, and ignores the reference of a return', async () => {
+  test('keeps the bank’s payment reference when the bank reports a different reference for the return', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (const first of ['BANK-1', null]) {

@@ -214,18 +214,21 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     ['COMPLETED', 'ATTENTION', 'the bank reports CANCELLED for an order that was COMPLETED'],
     ['RETURNED', 'ATTENTION', 'the bank reports CANCELLED for an order that was RETURNED'],
     ['REJECTED', 'REJECTED', null],
-  ] as const)('a report of CANCELLED after %s puts the order in the state %s', async (firstState, state, cause) => {
-    const { app, balance } = await start(engine)
-    const { id } = await createRailPayout(app.context())
-    await makeDueCall(app.context(), id, { state: firstState })
-    const before = await balance()
-    await recordReport(app.context(), id, 'CANCELLED')
-    const transfer = await railOrderOf(app.context(), id)
-    expect(transfer).toMatchObject({ state, dueAt: null })
-    expect(transfer.history.at(-1)).toMatchObject({ state, cause })
-    expect(await balance()).toBe(before)
-    await app.expectBooksToBalance()
-  })
+  ] as const)(
+    'after a report of CANCELLED, an order in the state %s gets the state %s',
+    async (firstState, state, cause) => {
+      const { app, balance } = await start(engine)
+      const { id } = await createRailPayout(app.context())
+      await makeDueCall(app.context(), id, { state: firstState })
+      const before = await balance()
+      await recordReport(app.context(), id, 'CANCELLED')
+      const transfer = await railOrderOf(app.context(), id)
+      expect(transfer).toMatchObject({ state, dueAt: null })
+      expect(transfer.history.at(-1)).toMatchObject({ state, cause })
+      expect(await balance()).toBe(before)
+      await app.expectBooksToBalance()
+    },
+  )
 
   test('shows only the current cause of a payout, not its earlier causes', async () => {
     const { app } = await start(engine)

@@ -17,14 +17,14 @@ const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
 type Answer = { readonly status: number; readonly body?: unknown; readonly isSlow?: true }
 
 /** Starts an HTTP rail whose bank gives one response to everything, and counts the requests. */
-async function startBank(answer: Answer) {
+async function startBank(bankResponse: Answer) {
   const requests: { method: string; url: string; id: string; body: string }[] = []
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const part of request) body += part
     const { method = '', url = '', headers } = request
     requests.push({ method, url, id: String(headers['webhook-id']), body })
-    if (!answer.isSlow) response.writeHead(answer.status).end(JSON.stringify(answer.body ?? {}))
+    if (!bankResponse.isSlow) response.writeHead(bankResponse.status).end(JSON.stringify(bankResponse.body ?? {}))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
@@ -32,7 +32,7 @@ async function startBank(answer: Answer) {
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const limits = { connectMs: 2_000, wholeMs: answer.isSlow ? 100 : 5_000 }
+  const limits = { connectMs: 2_000, wholeMs: bankResponse.isSlow ? 100 : 5_000 }
   const rail = createHttpRail({
     ...{ name: 'bank', url: `http://127.0.0.1:${port}/v1`, secrets: [secret], wallClock: createWallClock(), limits },
   })
@@ -49,9 +49,9 @@ describe('the bank directory', () => {
     ]
     const { rail, requests } = await startBank({ status: 200, body: { banks: list } })
     const directory = createRailBankDirectory([sandboxRail, rail])
-    const answers = await Promise.all([directory.listBanks('NGN'), directory.listBanks('NGN')])
-    answers.push(await directory.listBanks('NGN'))
-    for (const banks of answers) {
+    const lists = await Promise.all([directory.listBanks('NGN'), directory.listBanks('NGN')])
+    lists.push(await directory.listBanks('NGN'))
+    for (const banks of lists) {
       expect(banks).toEqual([
         { bankCode: '1', bankName: 'Alpha' },
         { bankCode: '2', bankName: 'Zed' },
@@ -95,15 +95,18 @@ describe('the bank directory', () => {
     ['does not respond in time', { status: 200, isSlow: true }],
     ['responds with 500', { status: 500 }],
     ['responds with another body', { status: 200, body: { banks: 'none' } }],
-  ])('fails with UNAVAILABLE if the only rail %s, and queries the rail again for the next call', async (_, answer) => {
-    const { rail, requests } = await startBank(answer)
-    const directory = createRailBankDirectory([rail])
-    for (let i = 0; i < 2; i++) {
-      expect(await domainErrorOf(() => directory.listBanks('NGN'))).toMatchObject({ code: 'UNAVAILABLE' })
-      expect(await domainErrorOf(() => directory.resolveAccount(account))).toMatchObject({ code: 'UNAVAILABLE' })
-    }
-    expect(requests).toHaveLength(4)
-  })
+  ])(
+    'fails with UNAVAILABLE if the only rail %s, and queries the rail again for the next call',
+    async (_, response) => {
+      const { rail, requests } = await startBank(response)
+      const directory = createRailBankDirectory([rail])
+      for (let i = 0; i < 2; i++) {
+        expect(await domainErrorOf(() => directory.listBanks('NGN'))).toMatchObject({ code: 'UNAVAILABLE' })
+        expect(await domainErrorOf(() => directory.resolveAccount(account))).toMatchObject({ code: 'UNAVAILABLE' })
+      }
+      expect(requests).toHaveLength(4)
+    },
+  )
 
   test('reports an account as not found only if no rail failed', async () => {
     const missing = asRail('one', { resolve: async () => 'NOT_FOUND' })

@@ -43,7 +43,7 @@ async function cancel(app: App, input: object) {
   return data.cancelPayout
 }
 
-/** A rail whose bank accepts every order and answers polls and cancellations with `answers`. */
+/** A rail whose bank accepts every order; `overrides` replaces polls and cancellations. */
 function createRail(overrides: Partial<Pick<Rail, 'cancel' | 'find'>>): Rail {
   const accepted = async () => ({ state: 'ACCEPTED' as const })
   return {
@@ -112,8 +112,8 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   })
 
   test.each([
-    ['reports REJECTED before it answers CANCELLED', [{ state: 'REJECTED' }, 'CANCELLED'], 'REJECTED'],
-    ['answers CANCELLED twice', ['CANCELLED', 'CANCELLED'], 'CANCELLED'],
+    ['reports REJECTED before it responds with CANCELLED', [{ state: 'REJECTED' }, 'CANCELLED'], 'REJECTED'],
+    ['responds with CANCELLED twice', ['CANCELLED', 'CANCELLED'], 'CANCELLED'],
     ['reports ACCEPTED after CANCELLED', ['CANCELLED', { state: 'ACCEPTED' }], 'CANCELLED'],
   ] as const)('needs no decision of an operator if the bank %s', async (_, results, state) => {
     const { app, balance } = await start(engine)
@@ -128,7 +128,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   })
 
   test.each([
-    ['answers TOO_LATE', { cancel: async () => 'TOO_LATE' as const }],
+    ['responds with TOO_LATE', { cancel: async () => 'TOO_LATE' as const }],
     ['does not support cancelling', {}],
   ])('leaves the payout in progress if the bank %s', async (_, overrides) => {
     const { app, balance } = await start(engine)

@@ -79,7 +79,7 @@ const statusOf = async (app: App, id: string) => (await app.rest('GET', `/api/pa
 
 describe.each(everyEngineAndMode)('a clock that was an hour ahead for some seconds, on %s in %s', (engine, mode) => {
   test.each(['forward', 'back'])(
-    'does not invalidate reports of the bank after it was set %s and corrected',
+    'does not invalidate a bank report that arrives after the clock was set %s and corrected',
     async (way) => {
       const { app, now, pass, setClock } = await startWithClocks(engine, mode)
       const shiftMs = way === 'forward' ? hour : -hour
@@ -101,7 +101,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
   )
 
   test.each(['the same process', 'a process that starts afterwards'])(
-    'does not delay the submission of payouts by %s',
+    'does not delay payouts that %s submits',
     async (process) => {
       const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
       const before = await pay(app)
@@ -119,7 +119,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
   )
 
   test.each(['the same process', 'a process that starts afterwards'])(
-    'does not delay polls of the bank by %s',
+    'does not delay polls that %s sends to the bank',
     async (process) => {
       const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
       const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })

@@ -141,7 +141,7 @@ describe('a definite response of a bank', () => {
     [409, 'CANCELLED', false],
     [200, 'TOO_LATE', false],
     [202, 'CANCELLED', false],
-  ])('to a cancellation may have status %i and the state %s: %s', async (status, state, isDefinite) => {
+  ])('to a cancellation is accepted with status %i and the state %s: %s', async (status, state, isDefinite) => {
     const { cancel } = await railTo(replyWith(status, { id: order.id, state }))
     if (isDefinite) expect(await cancel()).toBe(state)
     else await expect(cancel()).rejects.toThrow(`the bank answered with ${status}`)
@@ -224,7 +224,7 @@ describe('an HTTP rail fails with an unknown outcome', () => {
     ['no state', 200, { id: order.id, status: 'COMPLETED' }, unclearMessage],
     ['a duplicate state', 200, `{"id":"${order.id}","state":"REJECTED","state":"COMPLETED"}`, unclearMessage],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       200,
       Buffer.from(`{"id":"${order.id}","state":"COMPLETED","code":"\xff"}`, 'latin1'),
       unclearMessage,
@@ -242,7 +242,7 @@ describe('an HTTP rail fails with an unknown outcome', () => {
       { id: order.id, state: 'COMPLETED', reference: 'a\u001b[2Jb' },
       unclearMessage,
     ],
-    ['a reference that is no text', 200, { id: order.id, state: 'COMPLETED', reference: 17 }, unclearMessage],
+    ['a reference that is not a string', 200, { id: order.id, state: 'COMPLETED', reference: 17 }, unclearMessage],
     ['an invalid time', 200, { id: order.id, state: 'COMPLETED', at: 'yesterday' }, unclearMessage],
     [
       'more than 64 KiB',
@@ -432,7 +432,7 @@ describe('the reports endpoint of an HTTP rail', () => {
     ['reports', 'must have a length of at most 100', JSON.stringify({ reports: Array(101).fill(validReport) })],
     ['reports.1.state', 'is required', JSON.stringify({ reports: [validReport, { id: order.id }] })],
     ['at', 'must be a date and time', JSON.stringify({ ...validReport, at: 'now' })],
-  ])('rejects reports with an invalid %s, which %s', (field, message, sentBody) => {
+  ])('rejects reports with an invalid %s, and explains that it %s', (field, message, sentBody) => {
     let error: unknown
     try {
       rail.reports?.read(sentBody)

@@ -4,7 +4,7 @@ import { observeRail, railCallOutcomeOf } from '../../../src/modules/rails/adapt
 import { createBank } from './support/bank.ts'
 import { sampleOrder } from './support/orders.ts'
 
-test('observeRail passes each call to the observer, and sends the observer’s headers or otherwise the caller’s headers', async () => {
+test('observeRail passes each call to the observer, and sends the observer’s headers if there are any and otherwise the caller’s headers', async () => {
   const order = sampleOrder()
   const sentHeaders: unknown[] = []
   const respondWith =

@@ -33,7 +33,7 @@ test.each([
   },
 )
 
-test('a payment instruction has the fields of its payout and the merchant’s time', async () => {
+test('a payment instruction has the fields of its payout, and the current time of the merchant’s clock', async () => {
   const app = await startApp('sqlite', { clock: () => Date.parse('2026-03-01T12:00:00.000Z') })
   await app.wallet({ balance: '100' })
   const corridor = { recipientCurrency: 'NGN', recipientCountry: 'Nigeria' } as const

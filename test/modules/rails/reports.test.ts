@@ -182,7 +182,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     expect(errors).toHaveLength(1)
   })
 
-  test('for an unknown order or an order of another rail is listed as unknown', async () => {
+  test('is listed as unknown if its order does not exist or belongs to another rail', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const body = JSON.stringify({ id: orderId.toUpperCase(), state: 'COMPLETED' })
     const railNamed = (name: string) => ({ ...bank, name }) as Parameters<typeof receiveReports>[1]

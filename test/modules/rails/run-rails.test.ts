@@ -101,7 +101,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
   test('keeps a payout PROCESSING and polls the bank when a response belongs to another order', async () => {
     const { app, run, afterAdvance } = await startWithRoute(engine, mode)
     let isFixed = false
-    // The bank answers every request with the rejection of an earlier order.
+    // The bank responds to every request with the rejection of an earlier order.
     const bank = await startReceiver((response, { method, url = '' }) => {
       const id = /[\w-]{36}$/.exec(url)?.[0]
       const content = isFixed ? { id, state: 'COMPLETED' } : { state: 'REJECTED', code: 'LIMIT_EXCEEDED' }

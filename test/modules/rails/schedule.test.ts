@@ -34,7 +34,7 @@ async function startWithOrder(setup: Setup) {
     context,
     id,
     orderId,
-    answer: (result: RailCallResult) => makeDueCall(context, id, result),
+    respond: (result: RailCallResult) => makeDueCall(context, id, result),
     transfer: () => railOrderOf(context, id),
     dueIn: async () => {
       const { dueAt } = await railOrderOf(context, id)
@@ -48,72 +48,72 @@ async function startWithOrder(setup: Setup) {
 
 describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) => {
   test.each<[what: string, first: RailCallResult, later: RailCallResult]>([
-    ['does not answer', { failure: 'it is down' }, { failure: 'it is down' }],
+    ['does not respond', { failure: 'it is down' }, { failure: 'it is down' }],
     ['has accepted an order', { state: 'ACCEPTED' }, { state: 'ACCEPTED' }],
-    ['has accepted an order and stopped answering', { state: 'ACCEPTED' }, { failure: 'it is down' }],
+    ['has accepted an order and then does not respond', { state: 'ACCEPTED' }, { failure: 'it is down' }],
   ])('backs off while the bank %s, and never polls early', async (_, first, later) => {
-    const { answer, dueIn, transfer, wait } = await startWithOrder(engine)
-    expect(await answer(first)).toBe('submit')
+    const { respond, dueIn, transfer, wait } = await startWithOrder(engine)
+    expect(await respond(first)).toBe('submit')
     const { state, history } = await transfer()
     for (const delay of delays) {
       expect(await dueIn()).toBe(delay)
       wait(delay - 1)
-      expect(await answer(later)).toBe(null)
+      expect(await respond(later)).toBe(null)
       wait(1)
-      expect(await answer(later)).toBe('find')
+      expect(await respond(later)).toBe('find')
     }
     // An unchanged state adds no history entry.
     expect(await transfer()).toMatchObject({ state, history })
   })
 
   test('restarts when the bank accepts the order', async () => {
-    const { answer, dueIn, wait } = await startWithOrder(engine)
+    const { respond, dueIn, wait } = await startWithOrder(engine)
     for (const delay of delays) {
-      await answer({ failure: 'it is down' })
+      await respond({ failure: 'it is down' })
       wait(delay)
     }
-    await answer({ state: 'ACCEPTED' })
+    await respond({ state: 'ACCEPTED' })
     expect(await dueIn()).toBe(10 * second)
   })
 
   test('uses the delay nextAfterMs that the bank requests, and ends at a final state without nextAfterMs', async () => {
-    const { answer, dueIn, wait } = await startWithOrder(engine)
-    await answer({ state: 'ACCEPTED', nextAfterMs: 77 })
+    const { respond, dueIn, wait } = await startWithOrder(engine)
+    await respond({ state: 'ACCEPTED', nextAfterMs: 77 })
     expect(await dueIn()).toBe(77)
     wait(77)
-    await answer({ state: 'ACCEPTED' })
+    await respond({ state: 'ACCEPTED' })
     expect(await dueIn()).toBe(10 * second)
     wait(10 * second)
-    await answer({ state: 'COMPLETED', nextAfterMs: 99 })
+    await respond({ state: 'COMPLETED', nextAfterMs: 99 })
     expect(await dueIn()).toBe(99)
     wait(99)
-    await answer({ state: 'COMPLETED' })
+    await respond({ state: 'COMPLETED' })
     expect(await dueIn()).toBe(null)
   })
 
   test('ends for an order on the attention queue, even if the bank requests a delay nextAfterMs', async () => {
-    const { answer, dueIn, transfer, wait } = await startWithOrder(engine)
-    await answer({ state: 'COMPLETED', nextAfterMs: 77 })
+    const { respond, dueIn, transfer, wait } = await startWithOrder(engine)
+    await respond({ state: 'COMPLETED', nextAfterMs: 77 })
     wait(77)
-    await answer({ state: 'REJECTED', nextAfterMs: 77 })
+    await respond({ state: 'REJECTED', nextAfterMs: 77 })
     expect([(await transfer()).state, await dueIn()]).toEqual(['ATTENTION', null])
   })
 
   test('keeps the time of the first submission when the order is submitted again', async () => {
-    const { answer, transfer, wait } = await startWithOrder(engine)
-    await answer({ failure: 'it is down' })
+    const { respond, transfer, wait } = await startWithOrder(engine)
+    await respond({ failure: 'it is down' })
     const submittedAt = '2026-03-01T12:00:00.000Z'
     expect(await transfer()).toMatchObject({ attempts: 1, submittedAt })
     wait(10 * second)
-    await answer('NOT_FOUND')
+    await respond('NOT_FOUND')
     wait(minute)
-    expect(await answer({ failure: 'it is down' })).toBe('submit')
+    expect(await respond({ failure: 'it is down' })).toBe('submit')
     expect(await transfer()).toMatchObject({ attempts: 2, submittedAt })
   })
 
   test('is not delayed by the bank’s own reports', async () => {
-    const { context, id, orderId, answer, dueIn, wait } = await startWithOrder(engine)
-    await answer({ state: 'ACCEPTED' })
+    const { context, id, orderId, respond, dueIn, wait } = await startWithOrder(engine)
+    await respond({ state: 'ACCEPTED' })
     wait(4 * second)
     await recordReport(context, id, { state: 'ACCEPTED', nextAfterMs: hour })
     await followReport(context, { orderId, report: { state: 'ACCEPTED', nextAfterMs: hour } })
@@ -122,47 +122,47 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
   })
 
   test('alternates between cancelling and polling a payout that is being cancelled', async () => {
-    const { context, id, answer, dueIn, transfer, wait } = await startWithOrder(engine)
-    await answer({ state: 'ACCEPTED' })
+    const { context, id, respond, dueIn, transfer, wait } = await startWithOrder(engine)
+    await respond({ state: 'ACCEPTED' })
     await cancelPayout(context, { payoutId: id })
     expect(await dueIn()).toBe(0)
     const calls: (string | null)[] = []
     for (const delay of delays.slice(0, 4)) {
-      calls.push(await answer({ failure: 'it is down' }))
+      calls.push(await respond({ failure: 'it is down' }))
       // Repeating the cancellation does not bring the next call forward.
       await cancelPayout(context, { payoutId: id })
       expect(await dueIn()).toBe(delay)
       wait(delay)
     }
     expect(calls).toEqual(['cancel', 'find', 'cancel', 'find'])
-    expect(await answer('TOO_LATE')).toBe('cancel')
+    expect(await respond('TOO_LATE')).toBe('cancel')
     expect([await dueIn(), (await transfer()).cancelAskedAt]).toEqual([hour, null])
   })
 
   test('alternates between cancelling and polling even after the bank reports ACCEPTED', async () => {
-    const { context, id, answer, dueIn, transfer, wait } = await startWithOrder(engine)
-    await answer({ failure: 'it is down' })
+    const { context, id, respond, dueIn, transfer, wait } = await startWithOrder(engine)
+    await respond({ failure: 'it is down' })
     await cancelPayout(context, { payoutId: id })
-    expect(await answer({ failure: 'it is down' })).toBe('cancel')
+    expect(await respond({ failure: 'it is down' })).toBe('cancel')
     await recordReport(context, id, { state: 'ACCEPTED' })
     expect(await transfer()).toMatchObject({ state: 'ACCEPTED', asked: 1, cancelAskedAt: expect.any(String) })
-    expect([await dueIn(), await answer({ failure: 'it is down' })]).toEqual([0, 'find'])
+    expect([await dueIn(), await respond({ failure: 'it is down' })]).toEqual([0, 'find'])
     expect(await dueIn()).toBe(30 * second)
     wait(30 * second)
-    expect(await answer({ state: 'ACCEPTED' })).toBe('cancel')
+    expect(await respond({ state: 'ACCEPTED' })).toBe('cancel')
   })
 
   test('continues with a cancellation after a poll that returned ACCEPTED', async () => {
-    const { context, id, answer, dueIn, transfer, wait } = await startWithOrder(engine)
-    await answer({ failure: 'it is down' })
+    const { context, id, respond, dueIn, transfer, wait } = await startWithOrder(engine)
+    await respond({ failure: 'it is down' })
     await cancelPayout(context, { payoutId: id })
-    await answer({ failure: 'it is down' })
+    await respond({ failure: 'it is down' })
     wait(10 * second)
-    expect(await answer({ state: 'ACCEPTED' })).toBe('find')
+    expect(await respond({ state: 'ACCEPTED' })).toBe('find')
     expect(await transfer()).toMatchObject({ state: 'ACCEPTED', asked: 2 })
     expect(await dueIn()).toBe(30 * second)
     wait(30 * second)
-    expect(await answer('CANCELLED')).toBe('cancel')
+    expect(await respond('CANCELLED')).toBe('cancel')
     expect(await dueIn()).toBe(null)
   })
 
@@ -181,12 +181,12 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
   })
 
   test('polls an order whose submission has no recorded result, and does not submit the order again', async () => {
-    const { context, orderId, transfer, answer, wait } = await startWithOrder(engine)
+    const { context, orderId, transfer, respond, wait } = await startWithOrder(engine)
     const rail = { callMs: 1_000, idempotentForMs: hour }
     await beginCall(context, { orderId, rail })
     expect((await transfer()).state).toBe('SUBMITTING')
     wait(31 * second)
-    expect(await answer({ state: 'ACCEPTED' })).toBe('find')
+    expect(await respond({ state: 'ACCEPTED' })).toBe('find')
     const { history, attempts } = await transfer()
     expect([attempts, history.slice(-3).map(({ state, cause }) => [state, cause])]).toEqual([
       1,
@@ -260,18 +260,18 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     ],
   ])('never resubmits an order that the bank %s and then does not find', async (...row) => {
     const [, before, isCancelling, cause] = row
-    const { context, id, answer, transfer, dueIn, wait } = await startWithOrder(engine)
-    await answer(before)
+    const { context, id, respond, transfer, dueIn, wait } = await startWithOrder(engine)
+    await respond(before)
     wait(10 * second)
     if (isCancelling) await cancelPayout(context, { payoutId: id })
-    await answer('NOT_FOUND')
+    await respond('NOT_FOUND')
     const { state, history } = await transfer()
     expect([state, history.at(-1)?.cause, await dueIn()]).toEqual(['ATTENTION', cause, null])
   })
 
   test('can be brought forward but not delayed', async () => {
-    const { context, orderId, answer, dueIn, wait } = await startWithOrder(engine)
-    await answer({ failure: 'it is down' })
+    const { context, orderId, respond, dueIn, wait } = await startWithOrder(engine)
+    await respond({ failure: 'it is down' })
     wait(4 * second)
     await scheduleImmediatePolls(context, { orderIds: [orderId] })
     expect(await dueIn()).toBe(0)

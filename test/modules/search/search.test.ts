@@ -60,7 +60,7 @@ function keyOf({ type, row }: SearchHit): string {
 const keysOf = ({ hits }: { hits: readonly SearchHit[] }) => hits.map(keyOf)
 
 describe.each(everyEngine)('a search on %s', (engine) => {
-  test('finds exactly the listed rows for each identifier, and no row of another merchant', async () => {
+  test('finds exactly the expected rows for each identifier, and no row of another merchant', async () => {
     const app = await startApp(engine)
     await populate(app, app.merchant.id, ownWords)
     const walletId = await makersFor(app, app.merchant.id, ownWords).newWallet(null)
@@ -112,7 +112,7 @@ describe.each(everyEngine)('a search on %s', (engine) => {
     expect(await domainErrorOf(() => search(context, { term: 'Ada' }))).toMatchObject({ code: 'INSUFFICIENT_SCOPE' })
   })
 
-  test('finds customers by a prefix of a name in any case, and treats wildcards as literal characters', async () => {
+  test('finds customers by a prefix of a name in upper or lower case, and treats wildcards as literal characters', async () => {
     const app = await startApp(engine)
     const address = { addressLine1: '1 Main', city: 'Lagos', state: 'Lagos', country: 'Nigeria' }
     const newCustomer = (number: number, names: object) =>
@@ -143,7 +143,7 @@ describe.each(everyEngine)('a search on %s', (engine) => {
     expect(await idsFor('ada')).toEqual([ada.id])
   })
 
-  test('finds EVM addresses in any case, and returns at most the requested number', async () => {
+  test('finds EVM addresses in upper and lower case, and returns at most the requested number of results', async () => {
     const app = await startApp(engine)
     const makers = makersFor(app, app.merchant.id, ownWords)
     const { id } = await perform(createWallet, app.context(), { currency: 'USDC', description: 'x', network: 'erc20' })

@@ -218,7 +218,7 @@ describe.each(everyEngine)('the transactions on %s', (engine) => {
     expect(byHash.body.data).toEqual(body.data)
   })
 
-  test('that a customer’s token can list are only that customer’s, with and without filters', async () => {
+  test('in a list for a customer’s token belong to that customer, with and without filters', async () => {
     const { app, owners, newestFirst } = await startWithTransactions(engine)
     const [, person, other] = owners
     const token = await tokenFor(app, person as string)

@@ -30,7 +30,7 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('shares its references with depositToWallet: a reference that either operation credited is not credited again', async () => {
+  test('shares its references with depositToWallet, so either operation credits a reference only once', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const input = { walletId, amount: '3', reference: ' invoice 1 ' }

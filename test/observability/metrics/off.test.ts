@@ -29,11 +29,11 @@ test('without METRICS_PORT the service measures nothing and does not load the Pr
   const {
     wrapDatabase: database,
     wrapPerform: perform,
-    wrapAccessLog: answers,
+    wrapAccessLog: accessLog,
     wrapRail: rail,
     onCommitted,
   } = noInstrumentation
-  expect([database, perform, answers, rail].filter((wrap) => wrap(anything as never) !== anything)).toEqual([])
+  expect([database, perform, accessLog, rail].filter((wrap) => wrap(anything as never) !== anything)).toEqual([])
   expect(onCommitted).toBeUndefined()
 
   expect(isClientLoaded('await setUpMetrics(readConfig({}))')).toBe(false)

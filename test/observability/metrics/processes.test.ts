@@ -14,15 +14,15 @@ const patience = { timeout: 20_000 }
 
 type Measured = Awaited<ReturnType<typeof startMeasured>>
 
-/** Sends `count` requests over separate connections, so any process may answer. */
+/** Sends `count` requests over separate connections, so any process may respond. */
 async function ask({ address }: Measured, times: number, path: string, init: RequestInit = {}): Promise<number[]> {
   const one = async () => {
-    const answer = await fetch(address + path, {
+    const response = await fetch(address + path, {
       ...init,
       headers: { ...headers, connection: 'close', ...init.headers },
     })
-    await answer.arrayBuffer()
-    return answer.status
+    await response.arrayBuffer()
+    return response.status
   }
   return Promise.all(Array.from({ length: times }, one))
 }
@@ -33,7 +33,7 @@ const post = (body: object, more: Record<string, string> = {}) => ({
   headers: more,
 })
 
-const answers = (scrape: Scrape, route: string, status: string) =>
+const countResponses = (scrape: Scrape, route: string, status: string) =>
   sumOf(scrape, 'http_request_duration_seconds_count', { route, status })
 
 describe.each(everyModel)('a service on %s with WORKERS=%s', (engine, workers) => {
@@ -63,11 +63,11 @@ describe.each(everyModel)('a service on %s with WORKERS=%s', (engine, workers) =
       const grown = (name: string, labels: Record<string, string> = {}) =>
         sumOf(metrics, name, labels) - sumOf(before, name, labels)
       return {
-        customers: answers(metrics, 'GET /api/customers', '200'),
-        missing: answers(metrics, 'GET /api/customers/:customerId', '404'),
-        strangers: answers(metrics, 'GET /api/wallets', '401'),
+        customers: countResponses(metrics, 'GET /api/customers', '200'),
+        missing: countResponses(metrics, 'GET /api/customers/:customerId', '404'),
+        strangers: countResponses(metrics, 'GET /api/wallets', '401'),
         notFound: sumOf(metrics, 'refusals_total', { code: 'RESOURCE_NOT_FOUND' }),
-        paying: answers(metrics, 'POST /api/payouts/banks', '200'),
+        paying: countResponses(metrics, 'POST /api/payouts/banks', '200'),
         payouts: grown('payouts_created_total'),
         nameless: sumOf(metrics, 'graphql_operations_total', { operation: 'query', name: '' }),
         named: sumOf(metrics, 'graphql_operations_total', { operation: 'query', name: 'Trusted' }),
@@ -143,7 +143,7 @@ describe('the metrics of a killed or stuck process', () => {
     const service = await startMeasured('sqlite', { WORKERS: '2' })
     const { scrape, child } = service
     const roles = () => processesOf(child.pid as number)
-    const customers = async () => answers(await scrape(), 'GET /api/customers', '200')
+    const customers = async () => countResponses(await scrape(), 'GET /api/customers', '200')
     await ask(service, 40, '/api/customers')
     await ask(service, 3, '/api/payouts/banks', post({ ...payoutBody, amount: '0.01' }))
     await expect.poll(customers, patience).toBe(40)
@@ -167,7 +167,7 @@ describe('the metrics of a killed or stuck process', () => {
     process.kill(pid, 'SIGSTOP')
     const stuck = await scrape()
     expect(sumOf(stuck, 'processes', { state: 'silent' })).toBe(1)
-    expect(answers(stuck, 'GET /api/customers', '200')).toBe(50)
+    expect(countResponses(stuck, 'GET /api/customers', '200')).toBe(50)
     process.kill(pid, 'SIGKILL')
     await expect.poll(() => !isAlive(pid) && roles().length, patience).toBe(4)
     expect(await customers()).toBe(50)
@@ -190,8 +190,8 @@ describe('the metrics port', () => {
   test('responds in OpenMetrics if Accept asks for it and otherwise in Prometheus text, with the same metrics', async () => {
     const { metricsPort, scrape } = await startMeasured('sqlite')
     const as = async (accept: string) => {
-      const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers: { accept } })
-      return { type: answer.headers.get('content-type'), text: await answer.text() }
+      const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers: { accept } })
+      return { type: response.headers.get('content-type'), text: await response.text() }
     }
     const plain = 'text/plain; version=0.0.4; charset=utf-8'
     const open = 'application/openmetrics-text; version=1.0.0; charset=utf-8'

@@ -17,10 +17,10 @@ async function startAt(endpoint: string) {
 }
 
 const bad: readonly [string, (response: ServerResponse) => unknown][] = [
-  ['never answers', () => {}],
-  ['never ends its answer', (response) => response.writeHead(200).write('{')],
-  ['answers no HTTP', (response) => response.socket?.end('nonsense\r\n\r\n')],
-  ['answers no JSON', (response) => response.writeHead(200).end('<html>')],
+  ['never responds', () => {}],
+  ['never ends its response', (response) => response.writeHead(200).write('{')],
+  ['does not respond with HTTP', (response) => response.socket?.end('nonsense\r\n\r\n')],
+  ['does not respond with JSON', (response) => response.writeHead(200).end('<html>')],
   ['fails', (response) => response.writeHead(500, { 'content-type': 'text/html' }).end('<html>secret</html>')],
 ]
 

@@ -141,7 +141,7 @@ async function followPayout(
 }
 
 test.each(everyModel)(
-  'a service on %s with %s traces requests, operations, calls to banks and webhooks',
+  'a service on %s with %s records spans for requests, operations, bank calls and webhooks',
   async (engine, workers) => {
     const service = await startWhole(engine, workers)
 

@@ -69,7 +69,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
   // The lookup runs concurrently with the operation's reads, because each wait is a round trip, but writes must wait
   // for it.
   test.each([true, false])(
-    'delays a sequence number until the lookup of an earlier result has ended (found: %s)',
+    'makes an operation take its sequence number only after the lookup of an earlier result has ended (found: %s)',
     async (isDone) => {
       const app = await startApp(engine)
       const context = createContext(app.service, app.merchant.id, 'the key')
@@ -107,7 +107,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
   )
 
   test.each([true, false])(
-    'delays an insert until the lookup of an earlier result has ended (found: %s)',
+    'makes an operation insert its row only after the lookup of an earlier result has ended (found: %s)',
     async (isDone) => {
       const app = await startApp(engine)
       const context = createContext(app.service, app.merchant.id, 'the key')
@@ -151,7 +151,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     expect(savedKeys).toEqual([])
   })
 
-  test('is read after the lock is acquired, and the lock is also acquired without a key', async () => {
+  test('is looked up after the lock is acquired, and the lock is also acquired for a request without a key', async () => {
     const app = await startApp(engine)
     for (const key of ['the key', null]) {
       const steps: string[] = []
@@ -372,7 +372,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
     ])
   })
 
-  test('reused after it expired returns its new result, even while expired keys are being removed', async () => {
+  test('that is used again after it expired returns the new result, even while expired keys are being removed', async () => {
     let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => nowMs })
     const post = (key: string, bank_name: string) =>

@@ -130,8 +130,8 @@ function startCallers(callers: Callers): Promise<void>[] {
 /** Pays with a key until the payout is stored; returns its id, or `null` if the time is over. */
 async function pay(callers: Callers, key: string): Promise<string | null> {
   for (;;) {
-    const answer = await ask(callers, 'POST', '/api/payouts/banks', key)
-    if (answer?.status === 200) return (JSON.parse(answer.text) as { data: { id: string } }).data.id
+    const response = await ask(callers, 'POST', '/api/payouts/banks', key)
+    if (response?.status === 200) return (JSON.parse(response.text) as { data: { id: string } }).data.id
     if (callers.isOver) return null
     await delay(100)
   }
@@ -140,9 +140,9 @@ async function pay(callers: Callers, key: string): Promise<string | null> {
 /** Follows the event feed by its sequence, which must have no gap and no repetition across the moves. */
 async function readFeed(callers: Callers): Promise<void> {
   while (!callers.isOver) {
-    const answer = await ask(callers, 'GET', `/api/events?after=${callers.latestEvent}&limit=100`)
-    if (answer?.status === 200) {
-      for (const { sequence } of (JSON.parse(answer.text) as { data: { sequence: number }[] }).data) {
+    const response = await ask(callers, 'GET', `/api/events?after=${callers.latestEvent}&limit=100`)
+    if (response?.status === 200) {
+      for (const { sequence } of (JSON.parse(response.text) as { data: { sequence: number }[] }).data) {
         if (sequence !== callers.latestEvent + 1) callers.faults.push(`event ${sequence} after ${callers.latestEvent}`)
         callers.latestEvent = sequence
       }
@@ -157,11 +157,11 @@ async function ask(callers: Callers, method: string, path: string, key?: string)
   const headers = key === undefined ? {} : { 'idempotency-key': key }
   const body = key === undefined ? {} : { body: payoutBody }
   try {
-    const answer = await send({ port, apiKey }, agent, { method, path, headers, ...body })
-    const status = String(answer.status)
+    const response = await send({ port, apiKey }, agent, { method, path, headers, ...body })
+    const status = String(response.status)
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    if (status !== '200' && status !== '503') faults.push(`${method} ${path}: ${status} ${answer.text.slice(0, 200)}`)
-    return answer
+    if (status !== '200' && status !== '503') faults.push(`${method} ${path}: ${status} ${response.text.slice(0, 200)}`)
+    return response
   } catch (error) {
     faults.push(`${method} ${path}: ${(error as Error).message}`)
     return null
@@ -172,9 +172,9 @@ async function ask(callers: Callers, method: string, path: string, key?: string)
 async function repeatAll(callers: Callers): Promise<void> {
   for (const [key, id] of callers.acknowledged) {
     if (callers.faults.length > 3) return
-    const answer = await ask(callers, 'POST', '/api/payouts/banks', key)
+    const response = await ask(callers, 'POST', '/api/payouts/banks', key)
     const again =
-      answer?.status === 200 ? (JSON.parse(answer.text) as { data: { id: string } }).data.id : answer?.status
+      response?.status === 200 ? (JSON.parse(response.text) as { data: { id: string } }).data.id : response?.status
     if (again !== id) callers.faults.push(`${key} was ${id}, and is ${again}`)
   }
 }

@@ -178,10 +178,10 @@ function headersOver(content: string) {
 async function listAddresses({ port }: Server): Promise<Address[]> {
   const agent = connections(1)
   const path = '/rails/one/addresses?after=0'
-  const answer = await send({ port, apiKey: '' }, agent, { method: 'GET', path, headers: headersOver(path) })
+  const response = await send({ port, apiKey: '' }, agent, { method: 'GET', path, headers: headersOver(path) })
   agent.destroy()
-  if (answer.status !== 200) throw new Error(`listing the addresses failed with ${answer.status}: ${answer.text}`)
-  const { data } = JSON.parse(answer.text) as { data: { addresses: Address[] } }
+  if (response.status !== 200) throw new Error(`listing the addresses failed with ${response.status}: ${response.text}`)
+  const { data } = JSON.parse(response.text) as { data: { addresses: Address[] } }
   return data.addresses.map((address) => ({ ...address, needed: requiredConfirmations(address.network as Network) }))
 }
 
@@ -197,15 +197,15 @@ function tellOn(server: () => Server, { node, rail, random }: Telling) {
   const post = async (deposits: readonly Sighting[]): Promise<void> => {
     const body = JSON.stringify({ deposits })
     const request = { path, body, headers: headersOver(body) }
-    const answer = await send({ port: server().port, apiKey: '' }, agent, request).catch(() => null)
-    if (answer?.status !== 200 || random() < 0.05) {
-      if (answer !== null && answer.status !== 200 && answer.status !== 503)
-        faults.push(`${answer.status} ${answer.text}`)
+    const response = await send({ port: server().port, apiKey: '' }, agent, request).catch(() => null)
+    if (response?.status !== 200 || random() < 0.05) {
+      if (response !== null && response.status !== 200 && response.status !== 503)
+        faults.push(`${response.status} ${response.text}`)
       await delay(10)
       return node.tellAgain(deposits)
     }
     reports += deposits.length
-    const { data } = JSON.parse(answer.text) as { data: { deposits: { status: string }[] } }
+    const { data } = JSON.parse(response.text) as { data: { deposits: { status: string }[] } }
     const refused = data.deposits.find(({ status }) => status !== 'success')
     if (refused) faults.push(JSON.stringify(refused))
   }

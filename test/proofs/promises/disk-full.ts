@@ -191,7 +191,7 @@ async function expectStatus(bench: Bench, path: string, expected: number): Promi
 /** The response to a path, or `null` if nothing listens. */
 async function statusOf(target: Target, path: string): Promise<number | null> {
   const agent = connections(1)
-  const answer = await send(target, agent, { method: 'GET', path }).catch(() => null)
+  const response = await send(target, agent, { method: 'GET', path }).catch(() => null)
   agent.destroy()
-  return answer?.status ?? null
+  return response?.status ?? null
 }

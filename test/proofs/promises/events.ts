@@ -106,9 +106,9 @@ async function watch(services: Services, { kills, seed }: { kills: number; seed:
   const ask = async (asked: Request): Promise<Answer> => {
     for (;;) {
       const server = await (servers[Math.floor(random() * servers.length)] as Promise<Server>)
-      const answer = await send({ port: server.port, apiKey }, agent, asked).catch(() => null)
+      const response = await send({ port: server.port, apiKey }, agent, asked).catch(() => null)
       // The outcome is unknown: retry with the same key.
-      if (answer !== null && answer.status !== 503) return answer
+      if (response !== null && response.status !== 503) return response
       await delay(10)
     }
   }
@@ -145,9 +145,9 @@ async function payOn(work: Work, client: number): Promise<void> {
   const { ask, paid, completed } = work
   for (let number = 0; !work.isOver; number++) {
     const key = `${client} ${number}`
-    const answer = await ask({ path: '/api/payouts/banks', headers: { 'idempotency-key': key }, body: payoutBody })
-    if (answer.status !== 200) throw new Error(`a payout got ${answer.status}: ${answer.text}`)
-    const { id } = (JSON.parse(answer.text) as { data: { id: string } }).data
+    const response = await ask({ path: '/api/payouts/banks', headers: { 'idempotency-key': key }, body: payoutBody })
+    if (response.status !== 200) throw new Error(`a payout got ${response.status}: ${response.text}`)
+    const { id } = (JSON.parse(response.text) as { data: { id: string } }).data
     paid.add(id)
     if (number % 3 !== 0) continue
     const query = `mutation { simulatePayout(input: { payoutId: "${id}", status: COMPLETED }) { __typename } }`

@@ -96,7 +96,7 @@ async function fillWith(url: string, count: number, seed: number): Promise<strin
 /** Payouts with texts that a spreadsheet would run as formulas. */
 async function payForFormulas(port: number, apiKey: string): Promise<void> {
   for (const narration of ['=HYPERLINK("https://example.com","Refund")', '+1+1', '-1+1', '@SUM(1)', 'a "b", c; d']) {
-    const answer = await fetch(`http://127.0.0.1:${port}/api/payouts/banks`, {
+    const response = await fetch(`http://127.0.0.1:${port}/api/payouts/banks`, {
       method: 'POST',
       headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -110,7 +110,7 @@ async function payForFormulas(port: number, apiKey: string): Promise<void> {
         },
       }),
     })
-    if (answer.status !== 200) throw new Error(`a payout got ${answer.status}`)
+    if (response.status !== 200) throw new Error(`a payout got ${response.status}`)
   }
 }
 

@@ -276,9 +276,9 @@ async function startProxy(port: number, change: () => Promise<void>) {
   const server = createServer(async (incoming, response) => {
     if (incoming.url?.startsWith('/api/wallets?limit=1&') && ++reads === 2) await change()
     const forwarded = httpRequest({ port, path: incoming.url, method: incoming.method, headers: incoming.headers })
-    forwarded.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers)
-      answer.pipe(response)
+    forwarded.on('response', (upstream) => {
+      response.writeHead(upstream.statusCode ?? 500, upstream.headers)
+      upstream.pipe(response)
     })
     incoming.pipe(forwarded)
   })

@@ -50,7 +50,7 @@ class Broken extends Error {
 }
 
 /** The outcome of all inputs: responses by status and code, and the number of wrong ones. */
-type Tally = { readonly answers: Map<string, number>; readonly broken: Record<Kind, number>; smallest: string | null }
+type Tally = { readonly responses: Map<string, number>; readonly broken: Record<Kind, number>; smallest: string | null }
 
 /** Inputs per API, and their seed. */
 type Trial = { readonly count: number; readonly seed: number; readonly isControl: boolean; readonly tally: Tally }
@@ -60,7 +60,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   // Thousands of errors are created, and their stack traces are unused.
   Error.stackTraceLimit = 0
   const { startDemo } = await import('../demo-service.ts')
-  const tally: Tally = { answers: new Map(), broken: { failure: 0, nameless: 0 }, smallest: null }
+  const tally: Tally = { responses: new Map(), broken: { failure: 0, nameless: 0 }, smallest: null }
   // A few inputs suffice to break an unprotected service.
   const trial = { count: inputs[length] / (isControl ? 40 : 4), seed: seed | 0, isControl, tally }
   const postgres = await startPostgresServer(nonDurableSettings)
@@ -77,10 +77,10 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   return outcomeOf(tally, isControl)
 }
 
-function outcomeOf({ answers, broken, smallest }: Tally, isControl: boolean): Outcome {
-  const count = [...answers.values()].reduce((sum, each) => sum + each, 0)
+function outcomeOf({ responses, broken, smallest }: Tally, isControl: boolean): Outcome {
+  const count = [...responses.values()].reduce((sum, each) => sum + each, 0)
   const share = (what: RegExp) =>
-    [...answers].reduce((sum, [answer, each]) => sum + (what.test(answer) ? each : 0), 0).toLocaleString('en')
+    [...responses].reduce((sum, [response, each]) => sum + (what.test(response) ? each : 0), 0).toLocaleString('en')
   const figure =
     `${count.toLocaleString('en')} inputs: ${share(/^2.. done/)} done, ${share(/INVALID_INPUT/)} rejected as invalid, ` +
     `${broken.failure} failures, ${broken.nameless} validation errors without a field${smallest === null ? '' : `; ${smallest}`}`
@@ -210,9 +210,9 @@ async function tryEach<Input>(
 async function tryBytes({ server, apiKey }: DemoService, tally: Tally): Promise<void> {
   await server.listen({ host: '127.0.0.1', port: 0 })
   const { port } = server.server.address() as AddressInfo
-  const answers = await Promise.all(hostileBytes(apiKey).map((bytes) => exchange(port, bytes, 1_000)))
-  for (const answer of answers) {
-    const [, status = 'none'] = /^HTTP\/1\.1 (\d+)/.exec(answer) ?? []
+  const responses = await Promise.all(hostileBytes(apiKey).map((bytes) => exchange(port, bytes, 1_000)))
+  for (const response of responses) {
+    const [, status = 'none'] = /^HTTP\/1\.1 (\d+)/.exec(response) ?? []
     count(tally, `${status} bytes`)
     if (status.startsWith('5')) tally.broken.failure++
   }
@@ -220,7 +220,7 @@ async function tryBytes({ server, apiKey }: DemoService, tally: Tally): Promise<
 
 type Sent = Pick<RestInput, 'method' | 'contentType' | 'headers' | 'body'>
 
-// biome-ignore lint/suspicious/noExplicitAny: it reads whatever the service answers.
+// biome-ignore lint/suspicious/noExplicitAny: it reads whatever the service returns.
 type Answered = { readonly status: number; readonly body: any }
 
 async function send({ server, apiKey }: DemoService, url: string, sent: Sent): Promise<Answered> {
@@ -255,8 +255,8 @@ function fieldsOf(fields: unknown): string[] {
   return ((fields ?? []) as { field: string }[]).map(({ field }) => field)
 }
 
-function count({ answers }: Tally, answer: string): void {
-  answers.set(answer, (answers.get(answer) ?? 0) + 1)
+function count({ responses }: Tally, response: string): void {
+  responses.set(response, (responses.get(response) ?? 0) + 1)
 }
 
 /** The demo has one webhook endpoint, and some inputs delete endpoints. */
@@ -272,8 +272,8 @@ async function thingsOf(demo: DemoService): Promise<Things> {
   const lists = ['assetCodes', 'customers', 'payoutMethods', 'wallets', 'payouts', 'webhookEndpoints']
   const selections = lists.map((list) => `${list}(first: 30) {nodes {... on Node {__typename id}}}`)
   const body = JSON.stringify({ query: `{${selections.join(' ')} merchant {__typename id}}` })
-  const answer = await send(demo, '/graphql', { method: 'POST', contentType: 'application/json', headers: {}, body })
-  const { merchant, ...connections } = answer.body.data as Found
+  const response = await send(demo, '/graphql', { method: 'POST', contentType: 'application/json', headers: {}, body })
+  const { merchant, ...connections } = response.body.data as Found
   const nodes = [merchant, ...Object.values(connections).flatMap((connection) => connection.nodes)]
   return nodes.map(({ __typename, id }) => ({ type: __typename, uuid: atob(id).replace(/^\w+:/, '') }))
 }

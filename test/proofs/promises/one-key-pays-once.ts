@@ -26,7 +26,7 @@ export const proof: Proof = {
 
 /** Responses by key and API, and the number of responses per key without the replay marker. */
 type Log = {
-  readonly answers: Map<string, Record<KeyedApi, Set<string>>>
+  readonly responses: Map<string, Record<KeyedApi, Set<string>>>
   readonly firsts: Map<string, number>
   readonly faults: string[]
   answered: number
@@ -39,7 +39,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const keyCount = isControl ? 50 : keys[length]
   const path = join(folder, 'payouts.sqlite')
   const { url, apiKey } = await makeDatabase(path)
-  const log: Log = { answers: new Map(), firsts: new Map(), faults: [], answered: 0, retries: 0 }
+  const log: Log = { responses: new Map(), firsts: new Map(), faults: [], answered: 0, retries: 0 }
 
   let server = startMain({ url })
   const where = async () => ({ port: (await server).port, apiKey })
@@ -80,19 +80,19 @@ async function askUntilAnswered(
   for (let attempt = 0; ; attempt++) {
     const target = await where()
     const sentKey = changesKey && attempt > 0 ? `${key}, attempt ${attempt}` : key
-    const answer = await send(target, agent, keyedPayout[door](sentKey)).catch(() => null)
-    if (answer !== null && answer.status !== 503) return keep(log, key, door, answer)
+    const response = await send(target, agent, keyedPayout[door](sentKey)).catch(() => null)
+    if (response !== null && response.status !== 503) return keep(log, key, door, response)
     log.retries++
     await delay(10)
   }
 }
 
 function keep(log: Log, key: string, door: KeyedApi, { status, headers, text }: Answer): void {
-  const { answers, firsts, faults } = log
+  const { responses, firsts, faults } = log
   log.answered++
   if (status !== 200) faults.push(`${key} in the ${door} API got ${status}: ${text}`)
-  const known = answers.get(key) ?? { rest: new Set(), graphql: new Set() }
-  answers.set(key, known)
+  const known = responses.get(key) ?? { rest: new Set(), graphql: new Set() }
+  responses.set(key, known)
   known[door].add(text)
   if (door === 'rest' && headers['idempotent-replayed'] !== 'true') firsts.set(key, (firsts.get(key) ?? 0) + 1)
 }
@@ -101,14 +101,14 @@ function keep(log: Log, key: string, door: KeyedApi, { status, headers, text }: 
  * Contradictions: a key with several results or with one that differs from the stored payout, and payouts without a
  * key.
  */
-function faultsOfAnswers(path: string, { answers, firsts }: Log, keyCount: number): string[] {
+function faultsOfAnswers(path: string, { responses, firsts }: Log, keyCount: number): string[] {
   const database = new Sqlite(path, { fileMustExist: true })
   const rows = database.prepare('select idempotency_key as key, id from payouts').all() as { key: string; id: string }[]
   database.close()
   const stored = new Map(rows.map(({ key, id }) => [key, id]))
 
   const faults = rows.length === keyCount ? [] : [`${rows.length} payouts for ${keyCount} keys`]
-  for (const [key, { rest, graphql }] of answers) {
+  for (const [key, { rest, graphql }] of responses) {
     if (rest.size > 1 || graphql.size > 1) faults.push(`${key} got different responses`)
     if ((firsts.get(key) ?? 0) > 1) faults.push(`${key} got two responses that were not marked as replayed`)
     const ids = [...[...rest].map(paidId.rest), ...[...graphql].map(paidId.graphql)]

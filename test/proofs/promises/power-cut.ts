@@ -101,16 +101,18 @@ async function cutOften(
   { before, records, log }: Recording,
   { folder, random, seen }: { folder: string; random: () => number; seen: Seen },
 ): Promise<string[]> {
-  const answers = records.filter(isAcknowledgement)
-  const cutAfter = new Set(Array.from({ length: cutsEach }, () => answers[Math.floor(random() * answers.length)]))
+  const acknowledgements = records.filter(isAcknowledgement)
+  const cutAfter = new Set(
+    Array.from({ length: cutsEach }, () => acknowledgements[Math.floor(random() * acknowledgements.length)]),
+  )
   const disk = diskWith(before)
   const acknowledged = new Map<string, Acknowledged>()
   for (const record of records) {
     disk.apply(record)
     if (record.operation === 'sync' && record.file === 'main') seen.checkpoints++
     if (!isAcknowledgement(record)) continue
-    const answer = acknowledgedBy(record.bytes.toString().split('\r\n\r\n')[1] ?? '')
-    acknowledged.set(answer.narration, answer)
+    const acknowledgement = acknowledgedBy(record.bytes.toString().split('\r\n\r\n')[1] ?? '')
+    acknowledged.set(acknowledgement.narration, acknowledgement)
     if (!cutAfter.has(record)) continue
 
     // Half of the cases are the worst one: no unsynced byte survives. In the others a part survives, not in the order

@@ -112,9 +112,9 @@ async function payHalf({ port, apiKey }: Target, log: PayoutLog, narration: stri
     ...[`content-length: ${Buffer.byteLength(body)}`, 'expect: 100-continue', 'connection: close', '', ''],
   ]
   const socket = connect(port, '127.0.0.1')
-  let answer = ''
+  let response = ''
   socket.on('data', (bytes) => {
-    answer += bytes
+    response += bytes
   })
   socket.on('error', () => {})
   const closed = once(socket, 'close')
@@ -126,7 +126,7 @@ async function payHalf({ port, apiKey }: Target, log: PayoutLog, narration: stri
   return async () => {
     socket.write(body.slice(40))
     await closed
-    const [goOn, top = '', json = ''] = answer.split('\r\n\r\n')
+    const [goOn, top = '', json = ''] = response.split('\r\n\r\n')
     if (goOn !== 'HTTP/1.1 100 Continue' || !top.startsWith('HTTP/1.1 200 ')) return false
     log.acknowledged.set(narration, acknowledgedBy(json))
     return true

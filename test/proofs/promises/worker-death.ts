@@ -138,12 +138,12 @@ async function payWithKeys(seen: Seen, client: Client): Promise<void> {
   while (!seen.isOver && seen.faults.length === 0) {
     const narration = newNarration(seen.log)
     const key = randomUUID()
-    let answer: Answer | null = null
-    while (answer?.status !== 200 && seen.faults.length === 0) {
-      answer = await ask(seen, client, { narration, key })
-      if (answer === null || answer.status === 503) await delay(20)
+    let response: Answer | null = null
+    while (response?.status !== 200 && seen.faults.length === 0) {
+      response = await ask(seen, client, { narration, key })
+      if (response === null || response.status === 503) await delay(20)
     }
-    if (answer?.status === 200) seen.log.acknowledged.set(narration, acknowledgedBy(answer.text))
+    if (response?.status === 200) seen.log.acknowledged.set(narration, acknowledgedBy(response.text))
   }
 }
 
@@ -151,8 +151,8 @@ async function payWithKeys(seen: Seen, client: Client): Promise<void> {
 async function payWithoutKeys(seen: Seen, client: Client): Promise<void> {
   while (!seen.isOver && seen.faults.length === 0) {
     const narration = newNarration(seen.log)
-    const answer = await ask(seen, client, { narration, key: null })
-    if (answer?.status === 200) seen.log.acknowledged.set(narration, acknowledgedBy(answer.text))
+    const response = await ask(seen, client, { narration, key: null })
+    if (response?.status === 200) seen.log.acknowledged.set(narration, acknowledgedBy(response.text))
     else await delay(20)
   }
 }
@@ -160,8 +160,8 @@ async function payWithoutKeys(seen: Seen, client: Client): Promise<void> {
 /** Sends a cheap request repeatedly, each over a new connection. */
 async function connectAnew(seen: Seen, client: Client): Promise<void> {
   while (!seen.isOver && seen.faults.length === 0) {
-    const answer = await answerTo(seen, client, { method: 'GET', path: '/livez' })
-    if (answer === null) await delay(20)
+    const response = await answerTo(seen, client, { method: 'GET', path: '/livez' })
+    if (response === null) await delay(20)
   }
 }
 
@@ -187,13 +187,13 @@ async function answerTo(seen: Seen, { apiKey, agent }: Client, asked: Request): 
     delay(silenceMs, 'silence' as const, { signal: ends.signal }).catch(() => 'silence' as const),
   ])
   seen.waiting.add(answering)
-  const answer = await answering
+  const response = await answering
   seen.waiting.delete(answering)
   ends.abort()
   seen.longestMs = Math.max(seen.longestMs, performance.now() - begunAt)
-  if (answer === 'broken') seen.broken++
-  if (answer === 'silence') seen.faults.push(`a request had no response after ${silenceMs / 1000} s`)
-  if (typeof answer === 'string') return null
-  if (![200, 503].includes(answer.status)) seen.faults.push(`a response was ${answer.status}: ${answer.text}`)
-  return answer
+  if (response === 'broken') seen.broken++
+  if (response === 'silence') seen.faults.push(`a request had no response after ${silenceMs / 1000} s`)
+  if (typeof response === 'string') return null
+  if (![200, 503].includes(response.status)) seen.faults.push(`a response was ${response.status}: ${response.text}`)
+  return response
 }

@@ -25,7 +25,7 @@ describe('checkBankDetails', () => {
     expect(summary({ ...details, currency: 'ZAR' })).toEqual([])
   })
 
-  test('does not check an account number whose bank code the CBN has not assigned', () => {
+  test('does not check an account number whose bank code the Central Bank of Nigeria has not assigned', () => {
     expect(summary({ ...details, bankCode: '000013' })).toEqual([])
   })
 

@@ -38,7 +38,7 @@ describe('checkNuban', () => {
   })
 
   test.each(['', '01', '0011', '00103', '000013', '090267', '999992', '035A', 'GTB', '9505470'])(
-    'returns null for a bank code that the CBN has not assigned: %j',
+    'returns null for a bank code that the Central Bank of Nigeria has not assigned: %j',
     (bankCode) => {
       expect(checkNuban({ accountNumber: '0000014579', bankCode })).toBeNull()
     },

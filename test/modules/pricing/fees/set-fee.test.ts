@@ -37,7 +37,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await flatAt('2026-04-01T00:00:00.000Z')).toBe(200_000_000n)
   })
 
-  test('treats a missing `flat` or `percent` as zero, and rejects a fee without both', async () => {
+  test('treats a missing `flat` or `percent` as zero, and rejects a fee in which both are missing', async () => {
     const app = await start()
     expect(await setFee(app.service, { ...pair, flat: '0' })).toMatchObject({ flat: 0n, percent: '0' })
     const before = await readStoredRows(app)

@@ -23,13 +23,13 @@ export async function createRailPayout(context: Context, amount = '10') {
 export async function makeDueCall(
   context: Context,
   payoutId: string,
-  answer: RailCallResult,
+  result: RailCallResult,
   { idempotentForMs = Number.MAX_SAFE_INTEGER } = {},
 ) {
   const { orderId } = await railOrderOf(context, payoutId)
   const call = await beginCall(context, { orderId, rail: { callMs: 1_000, idempotentForMs } })
   if (call === null) return null
-  await recordResponse(context, { orderId, dueAt: call.dueAt, response: answer, idempotentForMs })
+  await recordResponse(context, { orderId, dueAt: call.dueAt, response: result, idempotentForMs })
   return call.call
 }
 

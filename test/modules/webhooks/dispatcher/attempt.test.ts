@@ -9,7 +9,7 @@ const start = Date.parse('2026-03-02T09:00:00.000Z')
 const endpoint = { url: 'https://example.com/', format: 'stablestack' } as StoredWebhookEndpoint
 
 /** Attempts an event with a sender that returns a status or fails. */
-async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = {}) {
+async function attemptWith(statusOrError: number | Error, { tries = 0, data = '{}' } = {}) {
   const faults: unknown[] = []
   let nowMs = start
   const item = {
@@ -21,8 +21,8 @@ async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = 
   }
   const send = async () => {
     nowMs += 40
-    if (answer instanceof Error) throw answer
-    return { status: answer, error: null, durationMs: 40, retryAfter: null, answer: 'ok' }
+    if (statusOrError instanceof Error) throw statusOrError
+    return { status: statusOrError, error: null, durationMs: 40, retryAfter: null, answer: 'ok' }
   }
   const { record: attempted } = await attemptDelivery(item, {
     endpoint,
@@ -66,10 +66,19 @@ test.each([
 test.each([
   ['serialized', 200, 'no JSON'],
   ['sent', new Error('no room'), '{}'],
-] as const)('an event that cannot be %s counts as a failed attempt, which is retried', async (_, answer, data) => {
-  const { attempted, faults } = await attemptWith(answer, { data })
-  expect(attempted).toMatchObject({
-    ...{ status: null, answer: null, durationMs: 0, error: 'other: The event could not be sent.', outcome: 'pending' },
-  })
-  expect(faults.length).toBe(1)
-})
+] as const)(
+  'an event that cannot be %s counts as a failed attempt, which is retried',
+  async (_, statusOrError, data) => {
+    const { attempted, faults } = await attemptWith(statusOrError, { data })
+    expect(attempted).toMatchObject({
+      ...{
+        status: null,
+        answer: null,
+        durationMs: 0,
+        error: 'other: The event could not be sent.',
+        outcome: 'pending',
+      },
+    })
+    expect(faults.length).toBe(1)
+  },
+)

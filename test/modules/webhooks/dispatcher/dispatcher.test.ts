@@ -54,7 +54,7 @@ describe.each(everyEngine)('the webhook dispatcher on %s', (engine) => {
     expect(queries).toBe(engine === 'sqlite' ? 0 : 1)
   })
 
-  test('sends to the first merchant before it has started the endpoints of all merchants', async () => {
+  test('sends to the first merchant before it has read the endpoints of the other merchants', async () => {
     const { app, dispatch, onItsOwn, merchants, customers, receiver } = await startWorld(engine)
     const { url, got } = await receiver()
     for (const context of await merchants(2, { url, endpoints: 1 })) await customers(1, context)
@@ -123,7 +123,7 @@ describe.each(everyEngine)('the webhook dispatcher on %s', (engine) => {
     })
   })
 
-  test('sends events again without a further poll if their owner requests that during an attempt', async () => {
+  test('sends events again without another poll if the merchant requests a resend during an attempt', async () => {
     const { app, dispatch, endpoint, until, onItsOwn, stored, receiver } = await startWorld(engine)
     const held = Promise.withResolvers<void>()
     const { url, sequences } = await receiver(async (response, { sequence }) => {

@@ -223,7 +223,7 @@ describe.each(everyEngine)('the worker of an endpoint on %s', (engine) => {
     expect((await stored(endpointId)).cursor).toBe(700)
   })
 
-  test('sends a waiting event as soon as the earlier event is delivered, although another object fails then', async () => {
+  test('sends a waiting event as soon as the earlier event is delivered, even if an event of another object fails at that time', async () => {
     const { app, startWorker, change, deliveries, endpointId, pass } = await startEndpoint(engine)
     const customer = await app.customer()
     await change(customer)
@@ -246,7 +246,7 @@ describe.each(everyEngine)('the worker of an endpoint on %s', (engine) => {
     expect(start()).toEqual([2])
   })
 
-  test('reads 16 due deliveries at a time, and none that it has read before', async () => {
+  test('reads at most 16 due deliveries at a time, and reads no delivery twice', async () => {
     const { startWorker, customers, fail } = await startEndpoint(engine)
     await customers(19)
     await fail(Array(19).fill(startTime))
@@ -261,7 +261,7 @@ describe.each(everyEngine)('the worker of an endpoint on %s', (engine) => {
     expect(start()).toHaveLength(1)
   })
 
-  test('sends a delivery once that is recorded while due deliveries are read', async () => {
+  test('sends a delivery once if the delivery is recorded while due deliveries are read', async () => {
     const { startWorker, customers, fail, pass } = await startEndpoint(engine)
     await customers(2)
     await fail([startTime, startTime + minute])
@@ -340,7 +340,7 @@ describe.each(everyEngine)('the worker of an endpoint on %s', (engine) => {
     expect(start()).toEqual([2])
   })
 
-  test('records an attempt that ends while it drains and another outcome is being recorded', async () => {
+  test('records an attempt that ends while the worker drains and another outcome is being recorded', async () => {
     const { startWorker, customers, deliveries, endpointId } = await startEndpoint(engine)
     await customers(2)
     const { poll, start, respond, recording, worker } = await startWorker()

@@ -58,7 +58,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
   test.each([
     ['disabled', disableWebhookEndpoint],
     ['deleted', deleteWebhookEndpoint],
-  ] as const)('gets nothing more after it is %s during an attempt', async (_, stopIt) => {
+  ] as const)('gets no further webhook after it is %s during an attempt', async (_, stopIt) => {
     const { app, dispatch, endpoint, until, customers, faults, old, letGo } = await startHeld(engine, mode)
     const webhookId = await endpoint(old.url)
     const dispatcher = dispatch()
@@ -92,7 +92,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     expect([...(await deliveries(webhookId)).values()].map(({ status }) => status)).toEqual(Array(2).fill('exhausted'))
   })
 
-  test('is disabled after days of failures, as an event reports, and is enabled again by a successful probe', async () => {
+  test('is disabled after days of failures, which records an event, and is enabled again by a successful probe', async () => {
     const { dispatch, endpoint, until, pass, stored, events, change, customers, receiver } = await startWorld(
       engine,
       mode,
@@ -163,7 +163,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(second)
   })
 
-  test('gets nothing more after it has responded with status 410', async () => {
+  test('gets no further webhook after it has responded with status 410', async () => {
     const { app, dispatch, endpoint, until, stored, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver(replyWithStatus(410))
     const id = await endpoint(url)
@@ -214,7 +214,7 @@ describe.each(everyWorld)('a webhook endpoint on %s in %s', (engine, mode) => {
     expect(most).toBeGreaterThan(1)
   })
 
-  test('whose secret cannot be decrypted does not delay other merchants, and is logged rarely', async () => {
+  test('whose secret cannot be decrypted does not delay other merchants, and the error is not logged at every poll', async () => {
     const { app, dispatch, endpoint, until, faults, elapse, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver()
     await endpoint(url)

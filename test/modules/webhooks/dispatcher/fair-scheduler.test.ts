@@ -38,7 +38,7 @@ function startScheduler(throttle = unthrottled) {
 
 const letters = Array.from({ length: 20 }, (_, i) => String.fromCharCode(97 + i))
 
-test('a merchant has at most eight webhook attempts in flight, alternately to each of its endpoints', async () => {
+test('a merchant has at most eight webhook attempts in flight, and its endpoints take turns', async () => {
   const { join, end, names } = startScheduler()
   const merchant = join('a', [false, false, false])
   merchant.markReady()
@@ -60,7 +60,7 @@ test('at most four of a merchant’s attempts in flight go to unhealthy endpoint
   expect(names().filter((name) => name === 'a0')).toHaveLength(4)
 })
 
-test('a process has at most 32 attempts to unhealthy endpoints in flight; the longest waiting merchant gets the next attempt', async () => {
+test('a process has at most 32 attempts to unhealthy endpoints in flight, and the merchant that has waited longest is next', async () => {
   const { join, end, names } = startScheduler()
   for (const letter of letters.slice(0, 10)) join(letter, [true]).markReady()
   expect(names()).toHaveLength(32)
@@ -92,7 +92,7 @@ test('a merchant whose endpoints were removed while it waited does not delay the
   expect(names().at(-1)).toBe('j0')
 })
 
-test('healthy endpoints of a merchant keep taking turns while its unhealthy endpoints have no capacity', async () => {
+test('healthy endpoints of a merchant keep taking turns while its unhealthy endpoints have reached their limit', async () => {
   const { join, end, names } = startScheduler()
   const merchant = join('a', [true, true, false, false])
   merchant.markReady()
@@ -117,7 +117,7 @@ test('a stopped scheduler starts no further attempt', () => {
   expect(names()).toEqual([])
 })
 
-test('throttled attempts start when the wait is over, and a wait is measured once', () => {
+test('a throttled attempt starts at the end of the waiting time, which is computed once for each attempt', () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   let waits = 0

@@ -17,7 +17,7 @@ import { dueTime } from '../../../support/times.ts'
 import { startWorld } from './support/world.ts'
 
 test.each(everyEngine)(
-  'on %s, a read of the feed waits until the previous read has ended, even if the previous one fails',
+  'on %s, a read of the feed waits until the previous read has ended, even if the previous read fails',
   async (engine) => {
     const { app, endpoint, stored, change, nowhere } = await startWorld(engine)
     const endpointId = await endpoint(nowhere)
@@ -100,7 +100,7 @@ async function startReader(engine: Engine) {
 }
 
 describe.each(everyEngine)('the feed reader of an endpoint on %s', (engine) => {
-  test('reads 64 events at a time, and 500 while fewer than one event in eight is for the endpoint', async () => {
+  test('reads 64 events at a time, and 500 events at a time while fewer than one event in eight is for the endpoint', async () => {
     const { reader, record, limits } = await startReader(engine)
     await record(6, 57)
     await record(63, 437)
@@ -111,7 +111,7 @@ describe.each(everyEngine)('the feed reader of an endpoint on %s', (engine) => {
     expect(hasMore).toEqual([true, true, true, false])
   })
 
-  test('reads again when fewer than 32 events are open, or fewer than 256 while none of them can start', async () => {
+  test('reads again when fewer than 32 events are open, or fewer than 256 if no open event can start', async () => {
     const { reader, record, queue, deliver } = await startReader(engine)
     await record(400, 0)
     const isBehind = [reader.isBehind()]
@@ -131,7 +131,7 @@ describe.each(everyEngine)('the feed reader of an endpoint on %s', (engine) => {
     expect(reader.isBehind()).toBe(false)
   })
 
-  test('stops 1,000 events after the first open event', async () => {
+  test('reads at most 1,000 events beyond the first open event', async () => {
     const { reader, record, deliver } = await startReader(engine)
     await record(0, 63)
     await record(1, 1_100)
@@ -146,7 +146,7 @@ describe.each(everyEngine)('the feed reader of an endpoint on %s', (engine) => {
     expect([reader.cursor(), reader.isBehind()]).toEqual([1_064, true])
   })
 
-  test('runs one query if no event is for the endpoint, and two if none of the objects has a pending delivery', async () => {
+  test('runs one query if no event is for the endpoint, and two queries if none of the objects has a pending delivery', async () => {
     const { reader, record, queries } = await startReader(engine)
     await record(0, 63)
     await record(0, 3)
@@ -163,7 +163,7 @@ describe.each(everyEngine)('the feed reader of an endpoint on %s', (engine) => {
     expect(reader.isBehind()).toBe(true)
   })
 
-  test('runs no query for the messages of no deliveries', async () => {
+  test('runs no query to build the messages of an empty list of deliveries', async () => {
     const { context, queries } = await startReader(engine)
     expect(await readMessages(context, { format: 'standard' }, [])).toEqual(new Map())
     expect(queries()).toBe(0)
@@ -186,7 +186,7 @@ describe.each(everyEngine)('the feed cache of a merchant on %s', (engine) => {
     ])
   })
 
-  test('reads the events again after a batch is complete, even if the read failed', async () => {
+  test('reads the same events again for a later request, even if the previous read failed', async () => {
     const { app, context, record, queries } = await startReader(engine)
     await record(1, 1)
     const feed = createFeedCache(context)

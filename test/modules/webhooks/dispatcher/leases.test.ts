@@ -33,7 +33,7 @@ function observe(service: Service) {
 }
 
 describe.each(everyEngine)('two processes on one database of %s', (engine) => {
-  test('never send webhooks of one merchant simultaneously, and take over after the other process’s lease expires', async () => {
+  test('never send webhooks of one merchant simultaneously, and take over a merchant after the other process’s lease expires', async () => {
     const { app, dispatch, until, pass, merchants, receiver } = await startWorld(engine)
     const { url, got } = await receiver()
     const contexts = await merchants(4, { url, endpoints: 1 })

@@ -136,7 +136,7 @@ describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mod
     expect(sequences()).toEqual([2, 3, 4, 2, 3, 4])
   })
 
-  test('contains an event only once more if the owner requests a resend while a retry of the event is pending', async () => {
+  test('repeats an event once if the owner requests a resend while a retry of the event is pending', async () => {
     const { app, dispatch, endpoint, until, change, deliveries, stored, pass, receiver } = await startWorld(
       engine,
       mode,

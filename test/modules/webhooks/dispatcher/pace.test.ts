@@ -22,40 +22,40 @@ function startPace(endpoint: Endpoint = newEndpoint) {
     },
     /** Returns the maximum number of concurrent attempts. */
     most: () => [0, 1, 2, 3, 4, 5].find((inFlight) => !pace.hasCapacity(inFlight)),
-    answer: (
+    respond: (
       status: number | null,
       { durationMs = 1, retryAfter = null, times = 1 }: Partial<SendResult & { times: number }> = {},
     ) => {
       const sent: SendResult = { status, durationMs, retryAfter, error: null, answer: null }
-      for (let answers = 0; answers < times; answers++) pace.recordResult(judgeResponse(status), sent)
+      for (let responseCount = 0; responseCount < times; responseCount++) pace.recordResult(judgeResponse(status), sent)
     },
   }
 }
 
 describe('a webhook endpoint gets', () => {
-  test('two concurrent attempts until its first success, and four afterwards', () => {
-    const { most, answer } = startPace()
+  test('at most two concurrent attempts until its first success, and at most four afterwards', () => {
+    const { most, respond } = startPace()
     expect(most()).toBe(2)
-    answer(500)
+    respond(500)
     expect(most()).toBe(2)
-    answer(200)
+    respond(200)
     expect(most()).toBe(4)
-    answer(500)
+    respond(500)
     expect(most()).toBe(4)
   })
 
-  test('one attempt at a time after twenty consecutive failures, a second apart, until a success', () => {
-    const { most, answer, pass } = startPace()
-    answer(500, { times: 19 })
+  test('after twenty consecutive failures one attempt at a time, a second after each failure, until a success', () => {
+    const { most, respond, pass } = startPace()
+    respond(500, { times: 19 })
     expect(most()).toBe(2)
     for (let failures = 0; failures < 2; failures++) {
-      answer(500)
+      respond(500)
       pass(999)
       expect(most()).toBe(0)
       pass(1)
       expect(most()).toBe(1)
     }
-    answer(200)
+    respond(200)
     expect(most()).toBe(4)
   })
 
@@ -64,19 +64,19 @@ describe('a webhook endpoint gets', () => {
   })
 
   test('one attempt as a probe if it is disabled', () => {
-    const { most, answer } = startPace({ status: 'disabled', failures: 0 })
-    answer(200)
+    const { most, respond } = startPace({ status: 'disabled', failures: 0 })
+    respond(200)
     expect(most()).toBe(1)
   })
 
   test.each([429, 502, 504])('one attempt at a time after status %i, until a success', (status) => {
-    const { most, answer } = startPace()
-    answer(200)
-    answer(status)
+    const { most, respond } = startPace()
+    respond(200)
+    respond(status)
     expect(most()).toBe(1)
-    answer(500)
+    respond(500)
     expect(most()).toBe(1)
-    answer(200)
+    respond(200)
     expect(most()).toBe(4)
   })
 })
@@ -90,8 +90,8 @@ describe('the pause that a webhook endpoint requests', () => {
     // This status does not concern the whole endpoint.
     [500, '5', 0],
   ])('by status %i and Retry-After %s lasts %i ms', (status, retryAfter, restMs) => {
-    const { most, answer, pass } = startPace()
-    answer(status, { retryAfter })
+    const { most, respond, pass } = startPace()
+    respond(status, { retryAfter })
     if (restMs > 0) {
       pass(restMs - 1)
       expect(most()).toBe(0)
@@ -101,21 +101,21 @@ describe('the pause that a webhook endpoint requests', () => {
   })
 
   test('does not shorten the pause after many failures', () => {
-    const { most, answer, pass } = startPace()
-    answer(500, { times: 19 })
-    answer(429, { retryAfter: '0' })
+    const { most, respond, pass } = startPace()
+    respond(500, { times: 19 })
+    respond(429, { retryAfter: '0' })
     pass(999)
     expect(most()).toBe(0)
-    answer(429, { retryAfter: '3' })
+    respond(429, { retryAfter: '3' })
     pass(1_000)
     expect(most()).toBe(0)
   })
 })
 
 test('a webhook endpoint is unhealthy until it has responded quickly, and after each failure', () => {
-  const { isUnhealthy: isDoubtful, answer } = startPace()
+  const { isUnhealthy: isDoubtful, respond } = startPace()
   const afterAnswer = (status: number | null, durationMs = 1) => {
-    answer(status, { durationMs })
+    respond(status, { durationMs })
     return isDoubtful()
   }
   expect(isDoubtful()).toBe(true)

@@ -198,7 +198,7 @@ test('the queue alternates between retries and new events', () => {
   expect([next(), next(), next(), next(), next(), next(), next()]).toEqual([1, 5, 2, 6, 3, 7, null])
 })
 
-test('the queue holds the events of one object in memory until it has 256 events, and then defers all that are not in flight', () => {
+test('the queue holds the events of one object in memory until there are 256, and then defers every event that is not in flight', () => {
   const { queue, deferred, event, next } = startQueue()
   const events = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => event(from + i, 'busy'))
   queue.addOpen(events(0, maxOpen - 1), [])
@@ -218,7 +218,7 @@ test('the queue attempts new events of an object again after the object’s pend
   expect([next(), next(), deferred]).toEqual([2, 3, [1]])
 })
 
-test('a full queue defers no event whose object is idle', () => {
+test('a full queue defers no event that is the only event of its object', () => {
   const { queue, deferred, event, next } = startQueue()
   queue.addOpen(
     Array.from({ length: maxOpen }, (_, i) => event(i, `object ${i}`)),
@@ -227,7 +227,7 @@ test('a full queue defers no event whose object is idle', () => {
   expect([next(), next(), next(), deferred]).toEqual([0, 1, 2, []])
 })
 
-test('the queue is blocked while no open event can start, but not while it is empty', () => {
+test('the queue is blocked while no open event can start, and is not blocked while it is empty', () => {
   const { queue, event, next } = startQueue()
   const isBlockedAfter = (sequence: number | null) => {
     expect(next()).toBe(sequence)
@@ -253,7 +253,7 @@ test('the next open event of an object is attempted as soon as the previous even
   expect([next(), deferred]).toEqual([2, []])
 })
 
-test('events of an object start from the feed again after a retry of the object has succeeded', () => {
+test('new events of an object can start again after a retry of an earlier event of the object has succeeded', () => {
   const { queue, deferred, event, next } = startQueue()
   const first = event(1, 'a')
   queue.addOpen([first], ['a'])
@@ -275,7 +275,7 @@ test('an open event waits for a resend of an earlier event of the object', () =>
   expect([next(), deferred]).toEqual([null, [3]])
 })
 
-test('a flush drops the queued retries of its objects only, because an earlier event may have been resent', () => {
+test('recording an event drops the queued retries of the same object only, because an earlier event may have been resent', () => {
   const { queue, event, next } = startQueue()
   queue.addRetry(event(1, 'a'))
   queue.addRetry(event(2, 'b'))

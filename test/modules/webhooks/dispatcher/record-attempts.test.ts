@@ -187,7 +187,7 @@ describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) =>
 describe.each(everyEngine)('on %s, an event that waits for an earlier event of its object', (engine) => {
   const stored = { status: 'pending', attempts: 0, attemptsBefore: 0, nextAttemptAt: null } as const
 
-  test('becomes due when the earlier event is finished, and later events and other objects’ events do not', async () => {
+  test('becomes due when the earlier event is finished, and no later event and no event of another object becomes due then', async () => {
     const { record, attempted, delivered, rows, objectIds, pass, changes } = await startStored(engine, 2)
     const [one, other] = objectIds as [string, string]
     for (const objectId of [one, one, other]) await changes(1, objectId)
@@ -315,7 +315,7 @@ describe.each(everyEngine)('recordAttempts for an endpoint on %s:', (engine) => 
     }
   })
 
-  test('a report that only moves the cursor runs two statements', async () => {
+  test('two statements run if only the cursor moves', async () => {
     const { app, endpointNow } = await startStored(engine)
     let statements = 0
     const write: Service['db']['write'] = (operation, options) =>

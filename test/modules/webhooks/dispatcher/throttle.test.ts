@@ -43,7 +43,7 @@ describe('the throttled rate of webhook attempts', () => {
     expect(startThrottle(() => free).begunIn(10)).toBe(1_000)
   })
 
-  test('falls to 20 a second without capacity, and stays there', () => {
+  test('falls to 20 attempts a second if the machine has no capacity, and falls no further', () => {
     const { begunIn } = startThrottle(() => full)
     begunIn(2_000)
     expect([begunIn(1_000), begunIn(1_000), begunIn(10_000)]).toEqual([20, 20, 200])

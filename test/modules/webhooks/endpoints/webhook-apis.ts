@@ -14,7 +14,7 @@ export type Answered = {
   readonly code: string | null
   readonly fields: readonly string[]
   readonly message: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
   readonly endpoint: any
   readonly secret: string | null
 }
@@ -48,13 +48,13 @@ export async function ask(
   if (apiName === 'rest') {
     const { webhookId, ...body } = input
     const [method, last] = paths[name]
-    const answer = await app.rest(method, `/api/webhooks${webhookId === undefined ? '' : `/${webhookId}`}${last}`, {
+    const response = await app.rest(method, `/api/webhooks${webhookId === undefined ? '' : `/${webhookId}`}${last}`, {
       body: renamed(body, (each) => each.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
       ...keyed,
       ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
     })
-    if (answer.body.error) return refused(answer.body.error)
-    return answered(answer.body.data ? camelCased(answer.body.data) : null)
+    if (response.body.error) return refused(response.body.error)
+    return answered(response.body.data ? camelCased(response.body.data) : null)
   }
   const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
   const isKeyed = name === 'createWebhookEndpoint' || name === 'rotateWebhookSecret'

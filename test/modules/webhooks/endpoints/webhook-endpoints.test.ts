@@ -69,7 +69,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     expect(await signing(app, endpoint.id)).toEqual([secret, expect.stringMatching(/^whsk_/)])
   })
 
-  test('have the same secret in the replay of their creation, and the secret is stored only encrypted (ruling 71)', async () => {
+  test('return the same secret in a replay of their creation, and the secret is stored only in encrypted form (ruling 71)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const key = { idempotencyKey: 'one' }
     const first = await ask(apiName, app, 'createWebhookEndpoint', { url }, key)
@@ -154,7 +154,7 @@ describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, en
     )
   })
 
-  test('get webhooks with signatures by the new and the old secret for a day or the requested time after a rotation', async () => {
+  test('get webhooks with signatures by the new and the old secret after a rotation, for a day or for the requested time', async () => {
     const { app, pass } = await startClocked(engine)
     const { endpoint, secret: first } = await ask(apiName, app, 'createWebhookEndpoint', { url, asymmetric: true })
     const webhookId = endpoint.id

@@ -56,9 +56,9 @@ test.each([
     const service = await startReceiver((response) => response.end(Buffer.alloc(length, 'x')))
     const { send: exchange } = callerOf()
     for (let calls = 0; calls < 2; calls++) {
-      const answer = await exchange(new URL(service.url), get)
-      expect(answer).toMatchObject({ status: 200, isWhole })
-      expect('beginning' in answer && answer.beginning.equals(Buffer.alloc(Math.min(length, most), 'x'))).toBe(true)
+      const response = await exchange(new URL(service.url), get)
+      expect(response).toMatchObject({ status: 200, isWhole })
+      expect('beginning' in response && response.beginning.equals(Buffer.alloc(Math.min(length, most), 'x'))).toBe(true)
     }
     expect(service.connections()).toBe(connections)
   },

@@ -17,7 +17,7 @@ test.each<[ConnectionPhase, string | undefined, string, string]>([
   expect(toDeliveryFailure(errorOf(code), phase)).toEqual({ kind, message })
 })
 
-test('a thrown delivery failure is reported unchanged in every phase of the connection', () => {
+test('a thrown delivery failure is reported with its own kind and message', () => {
   expect(toDeliveryFailure(new DeliveryError('dns', 'No such host.'), 'connecting')).toEqual({
     kind: 'dns',
     message: 'No such host.',

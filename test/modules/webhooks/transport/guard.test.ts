@@ -89,7 +89,7 @@ describe('the SSRF guard at connect', () => {
     expect(receiver.connections()).toBe(0)
   })
 
-  test('keeps a connection to the checked address, and checks the address of the next connection', async () => {
+  test('keeps using a connection to a checked address, and checks the address of each new connection', async () => {
     const receiver = await startReceiver((response, { url }) => {
       if (url === '/last') response.setHeader('connection', 'close')
       response.end()
@@ -137,7 +137,7 @@ describe('the SSRF guard at connect', () => {
 describe('WEBHOOK_ALLOW', () => {
   const names = { 'a.test': [['127.0.0.1']], 'b.test': [['127.0.0.1']], 'c.test': [['::1']], 'd.test': [['10.0.0.1']] }
 
-  test('permits connections to its networks without a warning about the other address family', async () => {
+  test('permits connections to its IPv4 and IPv6 networks without a warning', async () => {
     const warn = vi.spyOn(console, 'warn')
     const receiver = await startReceiver(undefined, { isSecure: true })
     const sender = senderOf({
@@ -179,9 +179,9 @@ describe('host names of webhook URLs', () => {
       const isA = question.readUInt16BE(question.length - 4) === 1
       const head = Buffer.from([...message.subarray(0, 2), 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0])
       const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1])
-      const answer = Buffer.concat([head, question, isA ? record : Buffer.alloc(0)])
+      const response = Buffer.concat([head, question, isA ? record : Buffer.alloc(0)])
       // The known record type comes after the unknown one.
-      setTimeout(() => socket.send(answer, port), isA ? 20 : 0)
+      setTimeout(() => socket.send(response, port), isA ? 20 : 0)
     })
     socket.bind(0, '127.0.0.1')
     await once(socket, 'listening')

@@ -36,14 +36,14 @@ test('the retry schedule starts immediately and backs off over three days', () =
   expect(next(11)).toBeNull()
 })
 
-test('the retry delay has a jitter of a fifth', () => {
+test('the retry delay has a random jitter of up to one fifth', () => {
   expect(next(2, { random: 0 })).toBe(240_000)
   expect(next(2, { random: 0.999999999 })).toBe(360_000)
 })
 
 // Ruling 62.
 describe('Retry-After', () => {
-  test('postpones an attempt and never advances it', () => {
+  test('can delay an attempt, and never makes an attempt earlier', () => {
     expect(next(1, { retryAfter: '60' })).toBe(60_000)
     expect(next(2, { retryAfter: '60' })).toBe(300_000)
     expect(next(1, { retryAfter: 'Sat, 21 Nov 2026 10:01:00 GMT' })).toBe(60_000)

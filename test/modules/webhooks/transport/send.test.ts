@@ -27,14 +27,14 @@ function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
 
 /** Starts a server that responds with raw bytes of the test. */
 async function startRaw(
-  answer: (socket: Socket, chunk: Buffer) => void,
+  respond: (socket: Socket, chunk: Buffer) => void,
   onClose: (value?: unknown) => void = () => {},
 ): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {}).on('close', onClose)
-    socket.on('data', (chunk) => answer(socket, chunk))
+    socket.on('data', (chunk) => respond(socket, chunk))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -59,7 +59,7 @@ describe('a response to a webhook', () => {
     })
   })
 
-  test('is received for a request that has exactly the given headers and body', async () => {
+  test('belongs to a request with exactly the given headers and body', async () => {
     const receiver = await startReceiver()
     const signer = parseSigner([generateSharedSecret()])
     const written = buildRequest(sampleEvent(), {
@@ -235,17 +235,17 @@ describe('connections of the webhook sender', () => {
   })
 
   test('that the receiver closed while idle do not count as a failed attempt', async () => {
-    let answers = 0
+    let requestCount = 0
     const url = await startRaw((socket) => {
-      answers++
+      requestCount++
       // The receiver drops the first connection when it is reused.
-      if (answers === 2) socket.resetAndDestroy()
+      if (requestCount === 2) socket.resetAndDestroy()
       else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
     })
     const sender = senderOf()
     expect(await sender.send(url, post)).toMatchObject({ status: 200 })
     expect(await sender.send(url, post)).toMatchObject({ status: 200, error: null })
-    expect(answers).toBe(3)
+    expect(requestCount).toBe(3)
   })
 
   test('over TLS that the receiver closed while idle do not count as a failed attempt', async () => {
@@ -259,12 +259,12 @@ describe('connections of the webhook sender', () => {
     expect(receiver.received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close'])
   })
 
-  test('that the receiver closed while idle leave the retry only the remaining time of the attempt', async () => {
-    let answers = 0
+  test('that the receiver closed while idle are retried only within the remaining time of the attempt', async () => {
+    let requestCount = 0
     const url = await startRaw((socket) => {
-      answers++
-      if (answers === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
-      if (answers === 2) setTimeout(() => socket.resetAndDestroy(), 50)
+      requestCount++
+      if (requestCount === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      if (requestCount === 2) setTimeout(() => socket.resetAndDestroy(), 50)
     })
     const sender = senderOf({ limits })
     expect(await sender.send(url, post)).toMatchObject({ status: 200 })
@@ -276,18 +276,18 @@ describe('connections of the webhook sender', () => {
   test.each([
     ['with an invalid response', 'protocol', 'hello\r\n\r\n'],
     ['in the middle of a response', 'reset', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
-  ])('that fail %s on reuse are not retried', async (_, kind, answer) => {
-    let answers = 0
+  ])('that fail %s on reuse are not retried', async (_, kind, response) => {
+    let requestCount = 0
     const url = await startRaw((socket) => {
-      answers++
-      socket.write(answers === 1 ? 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' : answer)
+      requestCount++
+      socket.write(requestCount === 1 ? 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' : response)
       // After the request was read.
-      if (answers > 1) setTimeout(() => socket.resetAndDestroy(), 20)
+      if (requestCount > 1) setTimeout(() => socket.resetAndDestroy(), 20)
     })
     const sender = senderOf()
     expect(await sender.send(url, post)).toMatchObject({ status: 200 })
     expect(await sender.send(url, post)).toMatchObject({ status: null, error: { kind } })
-    expect(answers).toBe(2)
+    expect(requestCount).toBe(2)
   })
 
   test.each([false, true])(

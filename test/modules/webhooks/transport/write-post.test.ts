@@ -155,7 +155,7 @@ describe('webhook headers', () => {
     }
   })
 
-  test('in a rotation have a signature by each valid secret', () => {
+  test('during a rotation have a signature by each valid secret', () => {
     const post = write('standard', { secrets: [secret, earlier] })
     expect(post.headers['webhook-signature']?.split(' ')).toHaveLength(2)
     expect(libraryAccepts(post, secret, occurredAt)).toBe(true)
@@ -174,21 +174,24 @@ describe('webhook headers', () => {
     expect(libraryAccepts(post, secret, occurredAt)).toBe(true)
   })
 
-  test.each(webhookFormats)('of %s sign every byte of the body, the id and the time', (format) => {
-    const { body, headers } = write(format, { secrets: [secret, pair.privateKey] })
-    const isAccepted = (post: WebhookRequest) => [
-      libraryAccepts(post, secret, occurredAt),
-      publicKeyAccepts(post, pair.publicKey),
-    ]
-    expect(isAccepted({ body, headers })).toEqual([true, true])
-    for (let at = 0; at < body.length; at++) {
-      const tampered = `${body.slice(0, at)}${body[at] === '0' ? '1' : '0'}${body.slice(at + 1)}`
-      expect(isAccepted({ body: tampered, headers })).toEqual([false, false])
-    }
-    for (const change of [{ 'webhook-id': 'evt_other' }, { 'webhook-timestamp': String(occurredAt / 1000 + 1) }]) {
-      expect(isAccepted({ body, headers: { ...headers, ...change } })).toEqual([false, false])
-    }
-  })
+  test.each(webhookFormats)(
+    'of %s have signatures that cover every byte of the body, the id and the time',
+    (format) => {
+      const { body, headers } = write(format, { secrets: [secret, pair.privateKey] })
+      const isAccepted = (post: WebhookRequest) => [
+        libraryAccepts(post, secret, occurredAt),
+        publicKeyAccepts(post, pair.publicKey),
+      ]
+      expect(isAccepted({ body, headers })).toEqual([true, true])
+      for (let at = 0; at < body.length; at++) {
+        const tampered = `${body.slice(0, at)}${body[at] === '0' ? '1' : '0'}${body.slice(at + 1)}`
+        expect(isAccepted({ body: tampered, headers })).toEqual([false, false])
+      }
+      for (const change of [{ 'webhook-id': 'evt_other' }, { 'webhook-timestamp': String(occurredAt / 1000 + 1) }]) {
+        expect(isAccepted({ body, headers: { ...headers, ...change } })).toEqual([false, false])
+      }
+    },
+  )
 })
 
 describe('the provider’s sample code for verification', () => {
@@ -205,7 +208,7 @@ describe('the provider’s sample code for verification', () => {
     fc.assert(fc.property(anyData, (data) => accepts(write('stablestack', { data }), occurredAt)))
   })
 
-  test.each(oddData)('accepts %j', (data) => {
+  test.each(oddData)('accepts a message with the data %j', (data) => {
     expect(accepts(write('stablestack', { data }), occurredAt)).toBe(true)
   })
 

@@ -55,8 +55,8 @@ export async function startMeasured(engine: 'sqlite' | 'postgres', environment: 
   const place = await placeFor(engine, { METRICS_PORT, ...environment })
   const service = await startService(place)
   const scrape = async (): Promise<Scrape> => {
-    const answer = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`, { headers: { accept: prometheusAccept } })
-    return readScrape(await answer.text(), answer.headers.get('content-type'))
+    const response = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`, { headers: { accept: prometheusAccept } })
+    return readScrape(await response.text(), response.headers.get('content-type'))
   }
   return { ...service, place, scrape, metricsPort: METRICS_PORT }
 }

@@ -23,13 +23,13 @@ export async function startTraced(
 /** Sends a request with the demo's key; returns the status and the JSON of the response. */
 export function askAt(address: string) {
   return async (path: string, body?: object, headers: Record<string, string> = {}) => {
-    const answer = await fetch(address + path, {
+    const response = await fetch(address + path, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { 'x-api-key': demoApiKey, 'content-type': 'application/json', ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
-    return { status: answer.status, body: (await answer.json()) as any }
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
+    return { status: response.status, body: (await response.json()) as any }
   }
 }
 

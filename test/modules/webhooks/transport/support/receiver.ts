@@ -53,12 +53,12 @@ export async function startReceiver(
 }
 
 /** Resolves each name by its list: the first lookup returns the first entry, and later ones repeat the last. */
-export function fakeLookup(answers: Record<string, readonly (readonly string[])[]>): LookupFunction {
+export function fakeLookup(addressesByName: Record<string, readonly (readonly string[])[]>): LookupFunction {
   const lookups = new Map<string, number>()
   return (hostname, options, done) => {
     const turn = lookups.get(hostname) ?? 0
     lookups.set(hostname, turn + 1)
-    const addresses = answers[hostname]?.at(Math.min(turn, (answers[hostname]?.length ?? 0) - 1)) ?? []
+    const addresses = addressesByName[hostname]?.at(Math.min(turn, (addressesByName[hostname]?.length ?? 0) - 1)) ?? []
     const all = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     setImmediate(() => completeLookup(all, { options, done, error: null }))
   }
