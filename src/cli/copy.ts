@@ -6,7 +6,7 @@ import { createUuidV7Generator, systemTimestamp } from '../core/ids-and-clock.ts
 import { cliCommand } from '../core/package.ts'
 import type { Database } from '../database/database.ts'
 import { databaseName, sqlitePathOf } from '../database/engines.ts'
-import { auditBooks, auditChain } from '../modules/audit/audit.ts'
+import { auditBooks, auditChain, describeFailedChecks } from '../modules/audit/audit.ts'
 import { findChainHeads, formatHeads } from '../modules/hash-chain/verify-chain.ts'
 import { findMode } from '../modules/installation/installation.ts'
 import { parseReason, recordAction } from '../modules/operators/record-action.ts'
@@ -130,12 +130,8 @@ function auditOne(url: string, mode: Mode, progress: Progress) {
     const service = createService({ db, mode })
     const books = await auditBooks(service, progress.show)
     const history = await auditChain(service, {}, progress.show)
-    const findings = [...books.findings, ...history.findings]
-      .filter(({ contradictions }) => contradictions > 0)
-      .map(({ check, examples }) => `not ${check}, such as ${examples[0]}`)
-    if (findings.length > 0) {
-      throw new Error(`The books of ${databaseName(url)} contradict themselves: ${findings.slice(0, 3).join('; ')}.`)
-    }
+    const failedChecks = describeFailedChecks([...books.findings, ...history.findings])
+    if (failedChecks !== null) throw new Error(`The books of ${databaseName(url)} do not balance: ${failedChecks}.`)
     const heads = await findChainHeads(db)
     return {
       heads: formatHeads(heads),

@@ -5,7 +5,7 @@ import { effectiveVariables } from '../app/effective-variables.ts'
 import { inspectDatabase, openDatabase, restoreDatabase } from '../app/open-database.ts'
 import { invalidInput } from '../core/errors.ts'
 import type { AuditResult } from '../modules/audit/audit.ts'
-import { auditBooks, auditChain } from '../modules/audit/audit.ts'
+import { auditBooks, auditChain, describeFailedChecks } from '../modules/audit/audit.ts'
 import type { Diagnosis } from '../modules/diagnoses/diagnosis.ts'
 import { formatNames } from '../modules/diagnoses/diagnosis.ts'
 import type { MerchantChainHead } from '../modules/hash-chain/verify-chain.ts'
@@ -190,11 +190,9 @@ async function requireConsistentBackup({ url, backup, reason, mode, progress }: 
     const service = createService({ db, mode })
     const books = await auditBooks(service, progress.show)
     const history = await auditChain(service, {}, progress.show)
-    if (books.balanced && history.balanced) return await logRestore(service, { backup, reason })
-    const findings = [...books.findings, ...history.findings]
-      .filter(({ contradictions }) => contradictions > 0)
-      .map(({ check, examples }) => `not ${check}, such as ${examples[0]}`)
-    throw new Error(`The books of ${backup} contradict themselves: ${findings.slice(0, 3).join('; ')}.`)
+    const failedChecks = describeFailedChecks([...books.findings, ...history.findings])
+    if (failedChecks !== null) throw new Error(`The books of ${backup} do not balance: ${failedChecks}.`)
+    return await logRestore(service, { backup, reason })
   } finally {
     await db.close()
   }

@@ -28,7 +28,7 @@ function auditResultSection({ at, result }: { at: string; result: AuditResult })
     html`${examples.map((example) => html`${idElement(example)} `)}`,
   ])
   return html`<h2>The last audit, ${timeElement(at)}</h2>
-<p class="${balanced ? 'notice' : 'wrong'}" role="status"><strong>${balanced ? 'The books balance.' : 'The books contradict themselves.'}</strong> ${balanced ? '' : 'Stop the service, keep a copy of the database, and find the cause before anything else is paid.'}</p>
+<p class="${balanced ? 'notice' : 'wrong'}" role="status"><strong>${balanced ? 'The books balance.' : 'The books do not balance.'}</strong> ${balanced ? '' : 'Stop the service, keep a copy of the database, and find the cause before anything else is paid.'}</p>
 ${unchecked === null ? '' : html`<p class="faint">Not checked: ${unchecked}</p>`}
 ${descriptionList([
   ...Object.entries(wallets).map(

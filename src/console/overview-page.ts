@@ -143,7 +143,7 @@ function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): Ove
   if (last === null)
     return { kind: 'plain', text: 'Books not audited here yet', detail: 'run the audit', href: '/books' }
   const { balanced } = last.result
-  const text = balanced ? 'The books balance' : 'The books contradict themselves'
+  const text = balanced ? 'The books balance' : 'The books do not balance'
   return {
     kind: balanced ? 'good' : 'bad',
     text,

@@ -69,7 +69,7 @@ test('`audit --chain` reports the first changed row, and `restore` rejects a bac
   await cli(place, 'backup', backup)
   const restored = await cli(await createEmptyInstallation(), 'restore', backup)
   expect(restored.code).toBe(1)
-  expect(restored.stderr).toContain('not history is as it was sealed, such as merchant ')
+  expect(restored.stderr).toContain('the check "the history matches its seals" failed, for example for merchant ')
 })
 
 test('`audit` rejects --heads without --chain, and a --heads file that contains no heads', async () => {

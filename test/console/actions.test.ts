@@ -289,7 +289,7 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     expect((await console.post('/books', { _action: 'look', _form: form })).status).toBe(303)
     const after = await console.get('/books')
     expect(after.text).toContain('The books balance.')
-    expect(after.text).toContain('every balance is the sum of its entries')
+    expect(after.text).toContain('every balance equals the sum of its ledger entries')
     expect(await console.kept()).toEqual([])
     await app.expectBooksToBalance()
   })

@@ -58,32 +58,32 @@ export type AuditResult = {
 type AuditCheck = (db: Reader) => Promise<readonly { readonly id: string }[]>
 
 const auditChecks: Readonly<Record<string, AuditCheck>> = {
-  'every transfer has the form of its kind': async (db) => malformedTransfers(db, {}),
-  'every transfer is of its wallet’s asset': async (db) => transfersWithWrongAsset(db, {}),
-  'every balance is the sum of its entries': async (db) => wrongBalances(db, {}),
-  'every statement adds up line by line': async (db) => wrongRunningBalances(db, {}),
-  'every payout was paid for': async (db) => payoutsWithoutDebit(db, {}),
-  'every payout that was completed was settled': async (db) => unsettledPayouts(db, {}),
-  'every payout that failed or came back was paid back': async (db) => payoutsWithoutRefund(db, {}),
-  'every deposit came in': async (db) => depositsWithoutCredit(db, {}),
-  'every reversal of a deposit took it back': async (db) => reversalsWithoutDebit(db, {}),
-  'every transfer on a chain has its deposit': async (db) => wrongChainDeposits(db, {}),
-  'every wallet knows what was deposited in it': async (db) => wrongReachableBalances(db, {}),
-  'every opening balance is that of an imported wallet': async (db) => wrongOpenings(db, {}),
-  'every transfer has its payout or deposit': async (db) => orphanedTransfers(db, {}),
-  'every transfer names its payout or deposit': async (db) => transfersWithWrongCause(db, {}),
-  'every status has its events': async (db) => payoutsWithWrongStatus(db, {}),
-  'clearing accounts are what payouts and deposits say': async (db) => wrongClearingAccounts(db, {}),
-  'everything that happened has its event': async (db) => wrongEvents(db, {}),
+  'every transfer has the fields that its kind requires': async (db) => malformedTransfers(db, {}),
+  'every transfer has the asset of its wallet': async (db) => transfersWithWrongAsset(db, {}),
+  'every balance equals the sum of its ledger entries': async (db) => wrongBalances(db, {}),
+  'every running balance equals the sum of the entries so far': async (db) => wrongRunningBalances(db, {}),
+  'every payout has a debit of its wallet': async (db) => payoutsWithoutDebit(db, {}),
+  'every completed payout has a settlement transfer': async (db) => unsettledPayouts(db, {}),
+  'every failed or returned payout has a refund transfer': async (db) => payoutsWithoutRefund(db, {}),
+  'every deposit has a credit of its wallet': async (db) => depositsWithoutCredit(db, {}),
+  'every deposit reversal has a debit of its wallet': async (db) => reversalsWithoutDebit(db, {}),
+  'every credited blockchain transfer has its deposit': async (db) => wrongChainDeposits(db, {}),
+  'every wallet has the correct total of its deposits': async (db) => wrongReachableBalances(db, {}),
+  'every opening balance belongs to an imported wallet': async (db) => wrongOpenings(db, {}),
+  'every ledger transfer has a payout or deposit': async (db) => orphanedTransfers(db, {}),
+  'every ledger transfer refers to its own payout or deposit': async (db) => transfersWithWrongCause(db, {}),
+  'every payout has the events of its status': async (db) => payoutsWithWrongStatus(db, {}),
+  'clearing accounts match the payouts and deposits': async (db) => wrongClearingAccounts(db, {}),
+  'every payout, deposit, wallet and customer has its events': async (db) => wrongEvents(db, {}),
   'the events of each object are numbered without a gap': async (db) => wrongEventVersions(db, {}),
-  'every payout on a rail is what the bank made of it': async (db) => wrongRailOrders(db, {}),
-  'sequences are dense': async (db) => brokenSequences(db, {}),
-  'nothing is there twice': async (db) => {
+  'every payout matches the state of its rail order': async (db) => wrongRailOrders(db, {}),
+  'sequence numbers have no gaps': async (db) => brokenSequences(db, {}),
+  'no unique column has a duplicate value': async (db) => {
     const found = []
     for (const find of duplicateQueries) found.push(...(await find(db, {})))
     return found
   },
-  'every payout says what was written': async (db) => {
+  'every payout matches its checksum': async (db) => {
     const changed = []
     let after = { merchant: '00000000-0000-0000-0000-000000000000', sequence: 0 }
     for (;;) {
@@ -94,7 +94,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
       after = { merchant: last.merchantId, sequence: last.sequence }
     }
   },
-  'maintained counts are right': async (db) => {
+  'stored counts of lists are correct': async (db) => {
     const wrong = []
     for (const blockSize of [wholeListBlockSize, ...blockSizes]) {
       // The divisor is larger than every sequence number, so that the whole list is one block.
@@ -102,18 +102,18 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
     }
     return wrong
   },
-  'payout statistics are what the payouts say': findWrongStatistics,
-  'daily changes of balances are those of the ledger': findWrongBalanceChanges,
-  'search keys are those of the customers': findWrongSearchKeys,
+  'payout statistics match the payouts': findWrongStatistics,
+  'daily balance changes match the ledger': findWrongBalanceChanges,
+  'search keys match the customers': findWrongSearchKeys,
 }
 
 /** Each batch scans the table of payouts on PostgreSQL. A larger batch would need more memory. */
 const payoutBatchSize = 20_000
 
-const engineCheckName = 'the database finds nothing wrong with its files'
+const engineCheckName = 'the database finds no damage in its files'
 
 /** Without its triggers, indexes, constraints and policies, the database would accept wrong data. */
-const schemaCheckName = 'the schema is that of the migrations'
+const schemaCheckName = 'the schema matches the migrations'
 
 /**
  * Runs all checks in one snapshot. The service can run during the audit.
@@ -140,6 +140,13 @@ export async function auditBooks(
   onProgress('all checks', count, count)
   const reasons = [unchecked, uncheckedSchema].filter((reason) => reason !== null)
   return { ...result, unchecked: reasons.length === 0 ? null : reasons.join('; ') }
+}
+
+/** Describes the first three failed checks, or returns `null` if every check passed. */
+export function describeFailedChecks(findings: readonly AuditFinding[]): string | null {
+  const failed = findings.filter(({ contradictions }) => contradictions > 0).slice(0, 3)
+  if (failed.length === 0) return null
+  return failed.map(({ check, examples }) => `the check "${check}" failed, for example for ${examples[0]}`).join('; ')
 }
 
 function createEngineFinding(check: string, errors: readonly string[]): AuditFinding {
@@ -206,7 +213,7 @@ export async function auditChain(
 ): Promise<ChainAuditResult> {
   // Without `refresh`, this connection might not see the latest commits of other processes.
   db.refresh()
-  const check = 'history is as it was sealed'
+  const check = 'the history matches its seals'
   const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })
   const contradictions = chain.differences.length
   const examples = chain.differences.slice(0, 5).map(describeDifference)

@@ -41,7 +41,7 @@ describe('one flipped bit in the SQLite file', () => {
 
     expect([code, balanced]).toEqual([1, false])
     const finding = findings.find(({ contradictions }) => contradictions > 0)
-    expect(finding?.check).toBe('the database finds nothing wrong with its files')
+    expect(finding?.check).toBe('the database finds no damage in its files')
     expect(finding?.examples.join()).toContain('payouts_by_idempotency_key')
 
     const copy = join(installation.folder, 'copy.sqlite')
@@ -62,8 +62,8 @@ describe('one flipped bit in the SQLite file', () => {
     expect([code, balanced]).toEqual([1, false])
     expect(findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => check)).toEqual([
       // An index has the account number too.
-      'the database finds nothing wrong with its files',
-      'every payout says what was written',
+      'the database finds no damage in its files',
+      'every payout matches its checksum',
     ])
   })
 })

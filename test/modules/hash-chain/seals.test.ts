@@ -59,7 +59,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
   test('finds no difference if no row and no seal was changed', async () => {
     const { app } = await startSealed(engine)
     const { balanced, findings, chain } = await auditChain(app.service)
-    expect(findings).toEqual([{ check: 'history is as it was sealed', contradictions: 0, examples: [] }])
+    expect(findings).toEqual([{ check: 'the history matches its seals', contradictions: 0, examples: [] }])
     expect(balanced).toBe(true)
     expect(chain).toMatchObject({ seals: 3, events: 12, unsealed: 0, differences: [] })
     expect(chain.heads).toEqual([
@@ -188,7 +188,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     const progress: string[] = []
     const { chain } = await auditChain(app.service, {}, (...update) => progress.push(update.join()))
     expect(chain).toMatchObject({ seals: 20, events: 21, unsealed: 1, differences: [] })
-    expect(progress).toEqual([0, 1, 2].map((doneCount) => `history is as it was sealed,${doneCount},2`))
+    expect(progress).toEqual([0, 1, 2].map((doneCount) => `the history matches its seals,${doneCount},2`))
     expect(chain.heads.map(({ merchantId }) => merchantId)).toEqual([app.merchant.id])
 
     // The audit reads sixteen seals at a time: the deleted row is found with a seal of the next sixteen, which covers

@@ -254,7 +254,7 @@ describe.each(everyEngine)('the money held in wallets on %s', (engine) => {
     expect((await app.service.db.snapshot(findWrongBalanceChanges)).length).toBeGreaterThan(0)
     const { findings } = await auditBooks(app.service)
     const wrong = findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => check)
-    expect(wrong).toEqual(['daily changes of balances are those of the ledger'])
+    expect(wrong).toEqual(['daily balance changes match the ledger'])
 
     await rebuildStatistics(app.service)
     expect(await heldBalances(app, days)).toEqual(expected)

@@ -117,8 +117,8 @@ describe.each(everyEngine)('on %s, a fee that is deducted from the amount of a p
     await app.db.write((tx) => misstateFeeSource(tx, payoutKey))
     const { findings } = await auditBooks(app.service)
     const failedChecks = findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => check)
-    expect(failedChecks).toContain('every payout was paid for')
-    expect(failedChecks).toContain('every payout says what was written')
+    expect(failedChecks).toContain('every payout has a debit of its wallet')
+    expect(failedChecks).toContain('every payout matches its checksum')
   })
 })
 

@@ -90,5 +90,5 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 }
 
 /** The audit checks that the controls break. */
-const addsUp = 'every balance is the sum of its entries'
-const hasEvents = 'every status has its events'
+const addsUp = 'every balance equals the sum of its ledger entries'
+const hasEvents = 'every payout has the events of its status'
