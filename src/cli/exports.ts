@@ -83,7 +83,7 @@ async function exportMerchants(
   const merchants =
     merchant === undefined ? await allMerchants(service.db, {}) : [await findMerchant(service.db, merchant)]
   const exportMerchant = async (id: string) => exporter(await createMerchantContext(service, id), periodOf(options))
-  // Opening the first export validates the options before the command creates a file.
+  // The first export is opened before the command creates a file, because opening the export validates the options.
   const [first, ...others] = merchants.map(({ id }) => id)
   const opened = first === undefined ? [] : [await exportMerchant(first)]
   const exports = exportsInOrder(opened, others, exportMerchant)

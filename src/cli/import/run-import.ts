@@ -23,7 +23,7 @@ import {
 } from './source-lists.ts'
 
 export type ImportRequest = ImportOptions & {
-  /** These ids belong to wallets that the source does not list, for example the merchant's own wallets. */
+  /** The ids of wallets that the source's lists omit, for example the merchant's own wallets. */
   readonly walletIds: readonly string[]
   readonly rateLimit?: () => RateLimit | null
   readonly onProgress?: (label: string, done: number, total: number) => void
@@ -237,7 +237,9 @@ async function readWallet(client: ContractClient, id: string): Promise<SourceObj
   return { id, problem: `is answered with another wallet, ${parsed.row.id}` }
 }
 
-/** A list of wallets may omit the ids of addresses. New wallets from this list are read one by one. */
+/**
+ * A list of wallets may omit the ids of addresses. New wallets without the ids of their addresses are read one by one.
+ */
 async function withAddresses({ context, client, tally }: Import, rows: readonly SourceWallet[]) {
   const incomplete = await newRowsWithoutAddresses(context, rows)
   const complete: SourceWallet[] = []

@@ -23,7 +23,8 @@ const maxPreparedProjections = 500
 
 /**
  * V8 does not count the memory that SQLite allocates for a statement, so each cached statement has an unused buffer of
- * this size. Without the buffers, garbage collection would start only after tens of thousands of evicted statements.
+ * `projectionMemoryBytes`. Without the buffers, garbage collection would start only after tens of thousands of evicted
+ * statements.
  */
 const projectionMemoryBytes = 32 * 1024
 
