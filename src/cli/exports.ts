@@ -177,7 +177,7 @@ function balanceRow(merchantId: string, { assetCode, balance }: ExportBalance) {
   return { merchantId, assetCode, balance }
 }
 
-/** Only the owner of the file can read it. The file appears at `path` only when it is complete and synced. */
+/** Only the owner can read the file. The file appears at `path` only when it is complete and synced. */
 async function writeFileAtomically(path: string, texts: AsyncIterable<string>): Promise<void> {
   if (existsSync(path)) throw invalidInput([{ field: 'out', code: 'INVALID_PARAMETER', message: 'exists already' }])
   const newFile = startNewFile(path)

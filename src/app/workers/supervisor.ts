@@ -48,8 +48,8 @@ export async function supervise(config: Config): Promise<void> {
   const output = standardOutput('supervisor')
   const logger = createLogger(config.logLevel, output, 'supervisor')
 
-  // The port is checked before the writer takes over the database. Without this check, a service that is started twice
-  // by mistake would end the first service.
+  // The port is checked before the writer takes over the database. Without the check, starting the service twice by
+  // mistake would end the first service.
   const port = await (config.port === 0 ? findFreePort(config.host) : requireFreePort(config.host, config.port))
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')

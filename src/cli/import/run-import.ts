@@ -40,7 +40,7 @@ type Import = {
 
 /**
  * Imports a merchant from a server that implements the API contract. Reads customers, payout methods and wallets first,
- * and then all balances again.
+ * and reads all balances again at the end.
  *
  * Each object is imported completely or not at all, and existing objects are skipped. After a crash, another import can
  * therefore continue.
@@ -64,7 +64,7 @@ export async function runImport(
   const run: Import = { context, client, options, walletIds, tally, onProgress }
 
   const unsupportedAssets = await findUnsupportedAssets(run)
-  // Objects of an earlier import that was interrupted are compared last, so that this import starts with new objects.
+  // An import reads new objects first, and compares the objects of an interrupted earlier import last.
   const importKnown = [
     await importList(run, 'customers', '/api/customers', parseSourceCustomer, importCustomers),
     await importList(run, 'payout methods', '/api/payout/methods', parseSourcePayoutMethod, importPayoutMethods),

@@ -136,8 +136,8 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
   }
 
   /**
-   * Returns `null` if the file cannot be read. `null` counts as a change, so that the watcher's own read reports the
-   * error.
+   * Returns `null` if the file cannot be read. `null` counts as a change, so that the watcher reads the file and
+   * reports the error.
    */
   function readVersion(table: TableName): number | null {
     try {

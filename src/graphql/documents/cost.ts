@@ -93,7 +93,7 @@ export function operationCost(
     if (type?.name === 'SearchPage') return sum([fieldPrices.search, inner])
     if (type?.name === 'AttentionPage') return sum([fieldPrices.attention, inner])
     if (isConnection) {
-      // A connection reads the rows of a page even if the query does not select them.
+      // A connection also reads rows that the query does not select.
       const unselectedRows =
         field.selectionSet && !selectsItems(field.selectionSet) ? combine([size, maxSliceSize], Math.min) : 0
       return sum([fieldPrices.connection, unselectedRows, inner])
