@@ -124,7 +124,7 @@ export type SchemaObject = {
   readonly table: string | null
   readonly target?: string | null
   readonly definition: string
-  /** A harmless object does not affect the service, for example an operator's additional index. */
+  /** A harmless object does not affect the service, for example an operator's additional table. */
   readonly isHarmless: boolean
 }
 
