@@ -11,8 +11,8 @@ export const lists: Migration = {
         .addColumn('latest', 'integer', (c) => c.notNull())
         .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
     ),
-    // `list_counts` stores the number of rows per block of a list. Each list's sequence numbers are divided into
-    // blocks, in several block sizes.
+    // `list_counts` stores the number of rows in each block of sequence numbers. A block contains `block_size`
+    // consecutive sequence numbers of a list.
     clusteredTable(
       schema
         .createTable('list_counts')

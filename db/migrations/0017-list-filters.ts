@@ -20,8 +20,7 @@ const indexes = [
   { table: 'wallet_addresses', name: 'id', columns: ['id'] },
 ]
 
-// These planner statistics are the expected number of rows per index prefix. Without planner statistics, SQLite would
-// scan the index of the whole list.
+// Without planner statistics, SQLite would scan the index of the whole list.
 const rows = {
   accounts: { key: [100_000, 1] },
   customers: {

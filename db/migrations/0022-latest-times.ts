@@ -3,7 +3,7 @@ import type { Migration } from '../../src/database/migration.ts'
 
 const lists = ['customers', 'wallets', 'payout_methods', 'payouts']
 
-// Creation times must not decrease within a list, even if the clock of one process is slow. Therefore `sequences`
+// Creation times must not decrease within a list, although the clocks of the processes differ. Therefore `sequences`
 // stores the creation time of the latest row.
 export const latestTimes: Migration = {
   name: '0022-latest-times',

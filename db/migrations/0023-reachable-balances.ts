@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The sum can exceed 64 bits, so whole units and fractions are summed separately. A sum above 64 bits is replaced by
-// the largest 64-bit integer.
+// The sum of a wallet's deposits can exceed 64 bits, so whole units and fractions are summed separately. If the sum of
+// the deposits exceeds 64 bits, the query returns the largest 64-bit integer.
 const units = sql`sum(amount / 100000000)`
 const rest = sql`sum(amount % 100000000)`
 const total = sql`case when ${units} + ${rest} / 100000000 >= 92233720368 then 9223372036854775807
   else ${units} * 100000000 + ${rest} end`
 
-// `reachable_balance` is the sum of a wallet's deposits, the highest balance that the wallet can have. A wallet whose
-// balance is higher than the sum of its deposits has an incorrect ledger. If the ledger is incorrect,
-// `reachable_balance` is the current balance, so that the migration succeeds and the audit reports the error.
+// `reachable_balance` is the sum of a wallet's deposits, the highest balance that the wallet can have. If an incorrect
+// ledger has a higher balance, the migration stores the balance in `reachable_balance`, so that the check constraint
+// does not fail.
 export const reachableBalances: Migration = {
   name: '0023-reachable-balances',
   statements: (schema, { amount, raw }) => [

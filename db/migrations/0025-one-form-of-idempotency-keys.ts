@@ -8,8 +8,8 @@ const tables = [
 
 // Earlier versions stored the idempotency keys of GraphQL requests with quotes and surrounding spaces. This migration
 // normalizes stored idempotency keys like `parseIdempotencyKey`, so that retries remain idempotent. If two stored keys
-// have the same normalized form, only one row gets the normalized key. The other row keeps its original key, which no
-// request matches.
+// have the same normalized form, only one row gets the normalized key. No request matches a stored key that is not
+// normalized.
 export const oneFormOfIdempotencyKeys: Migration = {
   name: '0025-one-form-of-idempotency-keys',
   statements: (_schema, { raw }) =>

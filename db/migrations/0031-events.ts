@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration, MigrationDialect } from '../../src/database/migration.ts'
 
-// Events are numbered without gaps per merchant, in commit order. `data` omits values that the row of the event's
-// object contains.
+// Events are numbered without gaps per merchant, in commit order. An event's `data` omits values that can be read from
+// another table, for example the amount of a payout.
 export const events: Migration = {
   name: '0031-events',
   rewrites: 'what happened so far as events, two or three for each payout',
@@ -38,8 +38,8 @@ export const events: Migration = {
 }
 
 /**
- * Creates the events of existing rows. Earlier states of customers and payout methods are unknown, so no events are
- * created for changes.
+ * Returns the INSERT statement for the events that happened before this migration. Earlier states of customers and
+ * payout methods are unknown, so no events are created for changes.
  */
 function history({ milliseconds, rowAsJson }: MigrationDialect) {
   const at = (column: string) => milliseconds(sql.ref(column))
@@ -69,7 +69,7 @@ function history({ milliseconds, rowAsJson }: MigrationDialect) {
     window in_order as (partition by merchant_id order by time, place, object_id)`
 }
 
-/** The time of the last change before a customer was closed is unknown. */
+/** The `updated_at` of a closed customer is the closing time, so earlier events contain the creation time instead. */
 const beforeItClosed = {
   status: sql`'active'`,
   updated_at: sql`case status when 'closed' then created_at else updated_at end`,

@@ -15,8 +15,8 @@ export const webhookDeliveries: Migration = {
         .addColumn('attempts', 'integer', (c) => c.notNull())
         // The retry schedule ignores attempts from before the latest manual resend.
         .addColumn('attempts_before', 'integer', (c) => c.notNull())
-        // In milliseconds since 1970. The time is NULL if the delivery has ended, or if an earlier event of the same
-        // object must be delivered first.
+        // In milliseconds since 1970. The time of the next attempt is NULL if the delivery has ended, or if an earlier
+        // event of the same object must be delivered first.
         .addColumn('next_attempt_at', amount)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('webhook_deliveries_key', ['merchant_id', 'endpoint_id', 'sequence'])

@@ -4,8 +4,8 @@ import type { Migration } from '../../src/database/migration.ts'
 export const chainDeposits: Migration = {
   name: '0037-chain-deposits',
   statements: (schema, { uuid, timestamp, amount, raw, table, clusteredTable }) => [
-    // The primary key omits the merchant id, because the address id identifies the merchant. Addresses are numbered
-    // when the list of watched addresses is read, so that new addresses are always at the end of the list.
+    // The primary key omits the merchant id, because the address id identifies the merchant. The `number` of a watched
+    // address is NULL until a client first lists the address.
     clusteredTable(
       schema
         .createTable('watched_addresses')
@@ -33,7 +33,8 @@ export const chainDeposits: Migration = {
         .addColumn('network', 'text', (c) => c.notNull())
         .addColumn('tx_hash', 'text', (c) => c.notNull())
         .addColumn('log_index', 'integer', (c) => c.notNull())
-        // The reference has the form `network:tx_hash:log_index`. The credited deposit has the same reference.
+        // The reference has the form `network:tx_hash:log_index`. The reference of a blockchain event is also the
+        // reference of the credited deposit.
         .addColumn('reference', 'text', (c) => c.notNull())
         .addColumn('address_id', uuid, (c) => c.notNull())
         .addColumn('wallet_id', uuid, (c) => c.notNull())

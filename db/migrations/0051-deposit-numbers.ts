@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
 // `sequence` is a deposit's number among the merchant's deposits. `transaction_number` is a deposit's number among the
-// merchant's deposits and payouts. With these two numbers, a page of the list of transactions is found without counting
-// rows.
+// merchant's deposits and payouts. By `sequence` and `transaction_number`, a query finds a page of the list of
+// transactions without counting rows.
 export const depositNumbers: Migration = {
   name: '0051-deposit-numbers',
   rewrites: 'every deposit, which gets its number in the list of transactions',
@@ -14,8 +14,8 @@ export const depositNumbers: Migration = {
     schema.alterTable('deposits').addColumn('asset_code', 'text', (c) => c.notNull().defaultTo('')),
     raw(sql`update deposits set customer_id = wallets.customer_id, asset_code = wallets.currency from wallets
       where wallets.merchant_id = deposits.merchant_id and wallets.id = deposits.wallet_id`),
-    // The creation times of early payouts can be slightly out of order. The query therefore sorts each payout by the
-    // latest creation time of this payout and all earlier payouts.
+    // The creation times of early payouts can be slightly out of order. The query therefore sorts by the running
+    // maximum of the payouts' creation times.
     raw(sql`update deposits set sequence = numbered.sequence, transaction_number = numbered.transaction_number
       from (
         select merchant_id, reference, is_deposit,

@@ -16,7 +16,7 @@ export const databaseCopies: Migration = {
         .addColumn('other', 'text', (c) => c.notNull())
         .addColumn('started_at', timestamp, (c) => c.notNull())
         .addColumn('completed_at', timestamp)
-        // An interrupted copy continues at this position.
+        // `progress` identifies the last copied row, so that an interrupted copy can continue.
         .addColumn('progress', json),
     ),
   ],

@@ -52,8 +52,8 @@ const Environment = z.object({
   CONSOLE_USERS: z.string().optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   /**
-   * In milliseconds. The shutdown waits for the last traces to be sent, so the default timeout is shorter than
-   * OpenTelemetry's.
+   * In milliseconds. The default of OTEL_EXPORTER_OTLP_TIMEOUT is shorter than in OpenTelemetry, because the shutdown
+   * waits until the last traces are sent.
    */
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(3_000),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),

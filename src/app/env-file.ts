@@ -27,7 +27,7 @@ export function applyEnvFile(environment: NodeJS.ProcessEnv, { variables }: EnvF
   return new Set(missing.map(([name]) => name))
 }
 
-/** Finds invalid lines, because Node.js silently skips an invalid line, for example the line with MODE. */
+/** Finds the invalid lines of `.env`, because Node.js silently skips invalid lines. */
 function findFaultyLines(text: string): string[] {
   const faults: string[] = []
   const lines = text.split('\n')

@@ -22,7 +22,7 @@ const maxWriteBytes = 64 * 1024
  * Writes the log as JSON lines without API keys and account numbers. Logging never waits for the reader of the log.
  *
  * A log line contains the route of a request without parameters, so only error messages could contain account numbers.
- * Long numbers are redacted in error messages, and API keys in the whole log line.
+ * Long numbers are redacted in error messages. API keys are redacted in the whole log line.
  */
 export function createLogger(
   level: Config['logLevel'],
@@ -52,8 +52,8 @@ export function createLogger(
 const flushDelayMs = 10
 
 /**
- * `end` closes the log. The process can exit when all log lines are written. If writing is impossible, `end` kills the
- * process.
+ * `end` closes the log. After `end`, the process exits as soon as the remaining log lines are written. If writing is
+ * impossible, `end` kills the process.
  */
 export type LogOutput = DestinationStream & { readonly end: () => void }
 
@@ -92,7 +92,7 @@ export function standardOutput(role: ProcessRole = 'service'): LogOutput {
   }
 }
 
-/** Flushes buffered log lines shortly after the first line. */
+/** Flushes the buffered log lines `flushDelayMs` after the first buffered line. */
 function scheduleFlushes(stream: ReturnType<typeof pino.destination>) {
   let due: NodeJS.Timeout | null = null
   const flush = () => {

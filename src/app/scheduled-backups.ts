@@ -25,7 +25,7 @@ const mainPath = resolve(import.meta.dirname, 'main.ts')
 
 /**
  * Each backup runs in its own process, because copying would block this process. Intervals between backups are measured
- * with a monotonic clock. The wall clock is used only for the age of the latest backup when the service starts.
+ * with a monotonic clock. When the service starts, the wall clock determines the age of the latest backup.
  */
 export function startBackupSchedule(
   config: Config,

@@ -31,7 +31,10 @@ import type { ReaderArgs } from './workers/messages.ts'
 import { createSupervisorExchange, sendToSupervisor, startHeartbeat } from './workers/messages.ts'
 import { connectToWriter } from './workers/remote-writer.ts'
 
-/** After SIGTERM, the first timeout closes the remaining connections, and the second timeout kills the process. */
+/**
+ * After SIGTERM, connections are closed after `connectionDrainTimeoutMs`. The process is killed after
+ * `shutdownTimeoutMs`.
+ */
 const connectionDrainTimeoutMs = 5_000
 const shutdownTimeoutMs = 9_000
 

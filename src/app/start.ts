@@ -99,7 +99,7 @@ export async function prepareDatabase(service: Service): Promise<boolean> {
   return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
-/** A process that is no longer the writer exits after this delay, so that it can send its last responses. */
+/** A process that is no longer the writer sends its last responses, and exits after `rejectionGraceMs`. */
 const rejectionGraceMs = 200
 
 /** If another service becomes the writer of the database, this process exits. */

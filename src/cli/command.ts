@@ -20,9 +20,9 @@ export type OptionValues = Readonly<Record<string, string | undefined>>
 export type CommandRuntime = {
   readonly report: (text: string, json: object) => void
   /**
-   * Waits while the output is full.
+   * Waits while the output buffer is full (backpressure).
    *
-   * @throws Error if the reader of the output has closed it
+   * @throws Error if the reader has closed the output
    */
   readonly write: (text: string) => Promise<void>
   readonly signal: AbortSignal
@@ -39,7 +39,7 @@ export type CommandSyntax = {
   readonly options?: Readonly<Record<string, OptionHelp>>
   readonly flags?: Readonly<Record<string, string>>
   readonly columns?: TextColumns
-  /** Maps a field of the operation to a command's option or word with another name. */
+  /** Maps a field of the operation to the command's option or argument, if the names differ. */
   readonly names?: FieldNames
   readonly isLongRunning?: true
   readonly hasFailed?: (result: unknown) => boolean
@@ -61,8 +61,8 @@ export type LoggedChange = {
 )
 
 /**
- * `nothing` gives the command a read-only database. With `LoggedChange`, the transaction of the change adds a row to
- * the operator log. With `ownActions`, the command itself adds each action to the operator log.
+ * A command with `changes: 'nothing'` gets a read-only database. With `LoggedChange`, the transaction of the change
+ * adds a row to the operator log. With `ownActions`, the command itself adds each action to the operator log.
  */
 type ChangeDeclaration = { readonly changes: 'nothing' | 'ownActions' | LoggedChange }
 
@@ -79,7 +79,7 @@ type DatabaseCommand = ChangeDeclaration & {
   readonly canBackUpFirst?: true
 }
 
-/** A standalone command opens the database itself, or must not open the database, because opening would migrate it. */
+/** A standalone command gets no open database, for example because opening the database would migrate it. */
 type StandaloneCommand = ChangeDeclaration & {
   readonly isWithoutDatabase?: true
   readonly runStandalone: (

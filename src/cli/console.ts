@@ -10,7 +10,10 @@ import { currentActor } from './command.ts'
 
 const endPollIntervalMs = 1_000
 
-/** The console must only be reachable from this machine. Users of this machine can run commands anyway. */
+/**
+ * The console must only be reachable from this machine. The console has no sign-in, because users of this machine can
+ * also run the commands.
+ */
 const host = '127.0.0.1'
 
 export const consoleCommand: Command = {

@@ -83,7 +83,7 @@ async function exportMerchants(
   const merchants =
     merchant === undefined ? await allMerchants(service.db, {}) : [await findMerchant(service.db, merchant)]
   const exportMerchant = async (id: string) => exporter(await createMerchantContext(service, id), periodOf(options))
-  // Opening the first export validates the options before the command creates a file.
+  // The first export is opened before the command creates a file, because opening the export validates the options.
   const [first, ...others] = merchants.map(({ id }) => id)
   const opened = first === undefined ? [] : [await exportMerchant(first)]
   const exports = exportsInOrder(opened, others, exportMerchant)
@@ -177,7 +177,7 @@ function balanceRow(merchantId: string, { assetCode, balance }: ExportBalance) {
   return { merchantId, assetCode, balance }
 }
 
-/** Only the owner of the file can read it. The file appears at `path` only when it is complete and synced. */
+/** Only the owner can read the file. The file appears at `path` only when it is complete and synced. */
 async function writeFileAtomically(path: string, texts: AsyncIterable<string>): Promise<void> {
   if (existsSync(path)) throw invalidInput([{ field: 'out', code: 'INVALID_PARAMETER', message: 'exists already' }])
   const newFile = startNewFile(path)

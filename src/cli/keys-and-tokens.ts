@@ -56,6 +56,6 @@ async function createToken(service: Service, words: readonly string[], options: 
     scopes: splitList(options.scopes) ?? [],
     expiresIn: seconds === undefined ? undefined : parseWholeNumber('expiresIn', seconds),
   })
-  // Tokens are not stored. The transaction only adds the row to the operator log, before the command shows the token.
+  // The transaction stores no token, but only the row of the operator log.
   return service.db.write(() => result)
 }

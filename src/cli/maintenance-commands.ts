@@ -139,7 +139,7 @@ export const maintenanceCommands: CommandTable = {
       'Migrate the database to the latest schema. Every start does so too. Creates the database if it does not exist.',
     options: { backup: ['file', 'copy the database to this new file before'] },
     canBackUpFirst: true,
-    // The command only opens the database, because opening a database migrates it.
+    // Opening the database has already migrated the database, so `run` does nothing.
     run: async () => ({ migrated: true }),
   },
 }

@@ -57,7 +57,6 @@ function formatCount(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** The next write to standard output throws this error. */
 let outputError: Error | null = null
 let isWatchingErrors = false
 

@@ -64,7 +64,6 @@ export const priceCommands: CommandTable = {
   ...actionCommands(cancelFeeAction),
 }
 
-/** The operation validates the price state. */
 function parseState(text: string | undefined): PriceState | undefined {
   return text?.toUpperCase().replace(/[ -]/g, '_') as PriceState | undefined
 }

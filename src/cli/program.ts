@@ -163,8 +163,8 @@ function createCommandParser(name: string, syntax: CommandSyntax, { args, onPars
   return command.usage(usageOf(syntax, ['[options]'])).action(() => {
     const entries = command.options.map((option) => [option.name(), command.getOptionValue(option.attributeName())])
     const present = entries.filter(([, value]) => value !== undefined).map(([option, value]) => [option, String(value)])
-    // Commander would report a misspelt required option as missing, because it checks required options before unknown
-    // ones.
+    // Commander checks required options before unknown options, so a misspelt required option would be reported as
+    // missing.
     const missing = Object.keys(required).filter((option) =>
       entries.some(([each, value]) => each === option && value === undefined),
     )
@@ -185,10 +185,7 @@ function parseOptionValue({ option, text, previous, args }: OptionOccurrence): s
   return text
 }
 
-/**
- * Creates a parser for a word that is not a command, but the first word of several commands. The parser has help, and
- * requires a second word.
- */
+/** Creates a parser for the first word of commands with two words, for example `webhooks` in `webhooks list`. */
 function createNounParser(noun: string, names: readonly string[]): Program {
   const command = new Program(noun).usage('<command>')
   const seconds = names.map((name) => name.slice(noun.length + 1))

@@ -24,7 +24,7 @@ import type { Context } from '../operations/context.ts'
 
 type EventTrigger = (context: Context) => Promise<string>
 
-/** If an event type cannot be triggered, the value is a string with the reason. */
+/** Maps each event type to its trigger, or to the reason why the event type cannot be triggered. */
 const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
   'payout.initiated': triggerPayout,
   'payout.completed': (context) => payAndSettle(context, ['COMPLETED']),

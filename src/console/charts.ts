@@ -18,7 +18,6 @@ type ChartSeries = {
 export type ChartStyle = 'good' | 'bad' | 'warn' | 'accent' | 'busy'
 
 type DailyChart = {
-  /** Must be unique on the page. */
   readonly id: string
   readonly title: string
   readonly description: string

@@ -4,7 +4,7 @@ import { html } from '../server/pages/html.ts'
 import type { Fact, FormValues, PageRequest } from './console-page.ts'
 import { formatDuration, groupThousands } from './phrases.ts'
 
-/** The mark distinguishes statuses for people who cannot see the colour. */
+/** A symbol such as ✓ distinguishes statuses for people who cannot see colours. */
 const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string]>> = {
   COMPLETED: ['good', '✓'],
   delivered: ['good', '✓'],
@@ -137,7 +137,7 @@ export type ListFilter = {
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly hint?: string
   readonly type?: 'date'
-  /** The name of the input field in the operation's errors, if it differs from the name in the form. */
+  /** The name of the operation's input field, if the filter has a different name. */
   readonly field?: string
   readonly size?: number
 }

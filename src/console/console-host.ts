@@ -136,9 +136,9 @@ function isFromOtherSite({ headers: { 'sec-fetch-site': site } }: FastifyRequest
 }
 
 /**
- * Returns the reason why a request is not from the console's own pages, or `null`. The check of Host prevents DNS
- * rebinding. The checks of Sec-Fetch-Site and Origin prevent requests from other sites and from other ports of this
- * machine (CSRF).
+ * Returns the error message for a request from another site, or `null` for a request from the console's own pages. The
+ * check of Host prevents DNS rebinding. The checks of Sec-Fetch-Site and Origin prevent requests from other sites and
+ * from other ports of this machine (CSRF).
  */
 function crossOriginError(request: FastifyRequest, access: ConsoleAccess): string | null {
   const { headers, method } = request

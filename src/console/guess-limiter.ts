@@ -18,7 +18,7 @@ const initialWaitMs = 1_000
 /** Failed sign-ins are forgotten after `memoryMs` without another failure. */
 const memoryMs = 3_600_000
 
-/** Maximum number of operators, and of IP addresses. */
+/** Failed sign-ins are stored for at most `maxEntries` operators and `maxEntries` IP addresses. */
 const maxEntries = 10_000
 
 type Failures = { count: number; readonly at: number; readonly blockedUntil: number }
@@ -26,8 +26,8 @@ type Failures = { count: number; readonly at: number; readonly blockedUntil: num
 type GuessSource = { readonly operator: string; readonly address: string }
 
 /**
- * If `waitSeconds` is 0, the caller checks the password. The caller then calls `succeed` if the password is right, or
- * `withdraw` if the password cannot be checked.
+ * If `waitSeconds` is 0, the caller checks the password. After the check, the caller calls `succeed` for a right
+ * password, or `withdraw` if the check was impossible.
  */
 type GuessAttempt = { readonly waitSeconds: number; readonly succeed: () => void; readonly withdraw: () => void }
 
@@ -49,8 +49,8 @@ export function createGuessLimiter(elapsed: Clock): GuessLimiter {
         waitSeconds: 0,
         succeed: () => {
           operators.forget(operator)
-          // Earlier failed sign-ins from the IP address are kept. If a sign-in removed earlier failures, an attacker
-          // with an account could guess other passwords without a limit.
+          // Earlier failed sign-ins from the IP address still count, so that an attacker cannot reset the count by
+          // signing in to another account.
           withdrawFromAddress()
         },
         withdraw: () => {

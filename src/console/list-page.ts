@@ -45,7 +45,7 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
   readonly title: string
   readonly noun: string
   readonly list: SliceableList<Context, Input, Item>
-  /** Searches by amount. The list must also have a filter with the name `asset`. */
+  /** Searches by amount. A list with `search` must have a filter with the name `asset`. */
   readonly search?: (context: Context, input: Input, search: ListSearch) => Promise<SearchResult<Item>>
   readonly filters: readonly ListFilter[]
   readonly filterOf: (query: FormValues) => Partial<Input>
@@ -55,7 +55,7 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
   readonly above?: (request: PageRequest) => Promise<Html>
 }
 
-/** If a list has more rows, an operator uses an export, which is verified against the ledger. */
+/** The maximum number of rows in a CSV file of the console. */
 const maxFileRows = 10_000
 
 /**
@@ -190,7 +190,7 @@ function inputOf<Input extends object>(
 type ListPart<Item> = { readonly items: readonly Item[]; readonly total: number | null; readonly links: Html }
 
 /**
- * Returns a part of the list. If a filter is invalid, returns the error messages by filter name.
+ * If a filter is invalid, returns the error messages by filter name.
  *
  * @throws DomainError if no filter caused the error
  */

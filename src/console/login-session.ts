@@ -20,7 +20,7 @@ export type LoginSession = {
   readonly isValidCookie: (cookie: string) => boolean
   /** Invalidates the link too. */
   readonly end: () => void
-  /** Returns `null` while the session and the link are valid. */
+  /** Returns the reason why the session or the link has ended, or `null` if both are valid. */
   readonly endReason: () => string | null
 }
 

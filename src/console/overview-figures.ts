@@ -50,7 +50,7 @@ function dayOf(time: number): string {
 
 type Periods = {
   readonly sums: readonly CorridorSum[]
-  /** The sums of the previous period, which has the same length. */
+  /** `before` covers the period before `sums`, with the same number of days. */
   readonly before: readonly CreatedSum[]
   readonly ofToday: readonly CorridorSum[]
 }
@@ -59,7 +59,7 @@ function figureCards({ urlFor }: PageRequest, { sums, before, ofToday }: Periods
   const volumes = assetsOf(sums).map((asset) => {
     const ofAsset = (some: readonly CorridorSum[]) =>
       figuresOf(some.filter(({ assetCode }) => assetCode === asset)).volume
-    // `before` has a separate sum for each batch of merchants.
+    // `before` can contain several sums of the same asset, one for each batch of merchants.
     const volumeBefore = before.reduce((total, each) => (each.assetCode === asset ? total + each.amount : total), 0n)
     const change = changeText(Number(ofAsset(sums)), Number(volumeBefore))
     const detail = html`${moneyText(ofAsset(ofToday))} today${change}`

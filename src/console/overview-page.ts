@@ -136,7 +136,6 @@ async function deliveriesTile(service: Service): Promise<OverviewTile> {
   }
 }
 
-/** The overview shows a warning if a smaller share of the latest webhooks was delivered. */
 const minDeliveredShare = 0.95
 
 function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): OverviewTile {

@@ -157,7 +157,8 @@ function createPageRequest(
 }
 
 /**
- * If the first chunk fails, for example because of an invalid filter, sends the page with the error instead of a file.
+ * If the first chunk of the file cannot be read, for example because a filter is invalid, sends the page with the
+ * error.
  */
 async function sendFile(
   route: PageRoute,

@@ -175,7 +175,7 @@ function statusChangesTable(events: readonly PayoutEvent[]): Html {
 type PayoutDeliveries = Pick<PayoutRecords, 'deliveries' | 'endpointUrls'>
 
 /**
- * Only outstanding deliveries are indexed by object, so deliveries are searched by the times of the payout's events.
+ * Delivered webhooks have no index by payout, so the function searches deliveries by the times of the payout's events.
  */
 async function findPayoutDeliveries(
   context: Context,

@@ -11,7 +11,7 @@ import { assetAmount, statusBadge, timeElement } from './components.ts'
 export type PayoutRecords = {
   readonly payout: Payout
   readonly merchantName: string
-  /** `null` if an operator settles the payout by hand. */
+  /** `rail` is `null` if an operator settles the payout by hand. */
   readonly rail: string | null
   readonly states: readonly TimelineStep[]
   readonly events: readonly PayoutEvent[]

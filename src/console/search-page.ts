@@ -14,7 +14,7 @@ const typeLabels: Record<SearchHit['type'], string> = {
   deposit: 'Deposit',
 }
 
-/** If the search has one exact match, or only one match, redirects to the page of that match. */
+/** If there is only one match or only one exact match, redirects to the page of the match. */
 export const searchPage: ConsolePage = {
   path: searchPath,
   render: async ({ service, query, urlFor }) => {

@@ -42,7 +42,7 @@ export type ErrorCode = (typeof errorCodes)[number]
 export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
-/** `field` is the name in the operation's input. `message` omits the name, for example `must be one of NGN, ZAR`. */
+/** `field` is the name in the operation's input. `message` omits the field's name, for example `must be above zero`. */
 export type FieldError = { readonly field: string; readonly code: FieldErrorCode; readonly message: string }
 
 export type DomainErrorDetails = {
@@ -72,7 +72,7 @@ export function notFound(noun: string): DomainError {
   return new DomainError('RESOURCE_NOT_FOUND', `${noun} not found.`)
 }
 
-/** This error reports a transient failure of the database (ruling 9). */
+/** UNAVAILABLE means a transient failure of the database (ruling 9). */
 export function unavailable(
   message = 'The service cannot store this now. Retry with the same idempotency key.',
 ): DomainError {

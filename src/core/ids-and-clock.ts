@@ -18,10 +18,10 @@ export type WallClock = () => WallTime
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
 
-/** A due time is a wall time as a bigint, the type of its database column. */
+/** A due time is a wall time that is stored as a bigint. */
 export type DueTime = bigint & { readonly [timeBrand]: 'wall' }
 
-/** These numbers are not cryptographically random, so use them only for jitter. */
+/** `random` is not cryptographically secure, so use `random` only for jitter. */
 export const random: () => number = Math.random
 
 export type IdGenerator = (now: number) => string
@@ -130,14 +130,12 @@ export function minIdAt(millisecond: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Returns a UUID in lower case, because SQLite compares UUIDs as text. Returns `null` for any other value. */
+/** Returns a UUID in lower case, because SQLite compares UUIDs as text. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
 
-/**
- * Removes texts that are not UUIDs. A text that is not a UUID matches no row, and PostgreSQL would reject the query.
- */
+/** A text that is not a UUID matches no row, and PostgreSQL would reject the query. */
 export function filterUuids(texts: readonly string[]): string[] {
   return texts.map(parseUuid).filter((id) => id !== null)
 }

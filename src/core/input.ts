@@ -124,10 +124,7 @@ export const someOf = <const Values extends readonly string[]>(values: Values) =
 export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a UUID'))
 
-/**
- * If the id is absent or null, the operation acts for the merchant, or the service chooses the object. An empty id is
- * rejected, because the operation could otherwise act for the wrong owner (ruling 20).
- */
+/** An empty id is rejected, because the operation could otherwise act for the wrong owner (ruling 20). */
 export const optionalUuid = () =>
   z
     .string()
@@ -140,8 +137,8 @@ export const optionalUuid = () =>
     })
 
 /**
- * An empty id is valid for payout methods, as the API contract defines (ruling 20). An empty id is safe here, because
- * payout methods move no money.
+ * An empty id is valid for payout methods, as the API contract defines (ruling 20). An empty id of a payout method
+ * cannot cause a wrong payment, because payout methods move no money.
  */
 export const optionalUuidOrEmpty = () => z.preprocess((value) => (isBlank(value) ? null : value), optionalUuid())
 
@@ -149,7 +146,9 @@ function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === ''
 }
 
-/** Returns a UUID in lower case. Returns any other text unchanged. An unchanged text matches no row (ruling 5). */
+/**
+ * Returns a UUID in lower case. Returns any other text unchanged. A text that is not a UUID matches no row (ruling 5).
+ */
 export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)
 
 /** Accepts a time in ISO 8601 with an offset. The resulting time is in UTC, rounded up to milliseconds. */

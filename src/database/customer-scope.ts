@@ -35,7 +35,7 @@ import { camelCase, snakeCase } from './tables.ts'
 /** `ownerParams` are parameters of an insert that must equal the customer's id. */
 type ScopedQuery = { readonly query: Query; readonly ownerParams: readonly string[] }
 
-/** Merchant-wide access is allowed only for `writing`. */
+/** A query has merchant-wide access (see `customer-tables.ts`) only in a write transaction. */
 type QueryAccess = 'reading' | 'writing'
 
 const scopedQueries = { reading: new WeakMap<Query, ScopedQuery>(), writing: new WeakMap<Query, ScopedQuery>() }
@@ -212,7 +212,7 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
   }
 }
 
-/** These joins return a row of the joined table only if the row matches a row of the first table. */
+/** An inner or left join returns a row of the joined table only if the row matches a row of the first table. */
 const restrictingJoins: readonly JoinNode['joinType'][] = ['InnerJoin', 'LeftJoin']
 
 /** A table needs no subquery if a foreign key joins the table to a table that is already restricted. */

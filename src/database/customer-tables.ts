@@ -11,8 +11,8 @@ const p = placeholders<Params<CustomerScopeParams>>()
 type CustomerRowsQuery = { readonly toOperationNode: () => OperationNode }
 
 /**
- * The column `owner` of these rows is the customer's id. Inserts set `insertColumn`. The database may generate the
- * column `owner` from `insertColumn`.
+ * A row belongs to a customer if the column `owner` is the customer's id. Inserts set `insertColumn`. The database may
+ * generate the column `owner` from `insertColumn`.
  */
 type OwnedRows = { readonly owner: string; readonly insertColumn: string }
 

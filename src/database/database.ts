@@ -107,7 +107,8 @@ export function withDeadline(db: Database, deadlineMs: number): Database {
 
 /**
  * Reads the latest number of a sequence. If the caller has seen a higher number, the server may be a former primary
- * that lacks the latest commits. If `seen` is higher, the function finds the current primary and reads again.
+ * that lacks the latest commits. If `seen` is higher than the latest number, the function finds the current primary and
+ * reads again.
  */
 export async function readHighWaterMark(
   db: Partial<Pick<Database, 'findPrimary'>>,
@@ -205,7 +206,6 @@ export type EngineState = {
   readonly clockSkewMs: number | null
 }
 
-/** `advice` is `null` if the value is safe. */
 export type EngineSetting = { readonly name: string; readonly value: string; readonly advice: string | null }
 
 export type RestoreOptions = {

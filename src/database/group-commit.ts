@@ -68,7 +68,7 @@ export function groupCommit({
         for (const write of writes) write.onCommitted?.(committed)
         notify()
       } catch (error) {
-        // If the callback's error were thrown here, the committed batch would be rolled back or run again.
+        // An error of the callback must not be thrown, because the committed batch would be rolled back or run again.
         setImmediate(onFatal, error as Error)
       }
     },
@@ -136,7 +136,7 @@ export function deferredWrites(): DeferredWrites {
       mapMaybe(
         changed.has(name) ? null : locked.has(name) ? (locked.get(name) as MaybePromise<Value>) : read(),
         (first) => {
-          // While the value was read, another operation may have changed the deferred value.
+          // During the read, another operation may have changed the deferred value.
           const before = changed.get(name)
           const value = next((before ? before.value : first) as Value)
           previous.push([name, before])

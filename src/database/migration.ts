@@ -96,8 +96,8 @@ export type MigrationDialect = {
   /** On PostgreSQL, the view applies row-level security with the role that reads the view. */
   readonly view: (name: string, select: RawBuilder<unknown>) => Compilable
   /**
-   * Replaces `table` with the table `by`, whose primary key has the name `<by>_key`. Foreign keys in `referrers` are
-   * changed to the new table. Foreign keys in `removedReferrers` are dropped.
+   * Replaces the table `table` with the table `by`. The primary key of the new table has the name `<by>_key`. Foreign
+   * keys in `referrers` are changed to the new table. Foreign keys in `removedReferrers` are dropped.
    */
   readonly replaceTable: (
     table: string,
@@ -124,7 +124,7 @@ export type SchemaObject = {
   readonly table: string | null
   readonly target?: string | null
   readonly definition: string
-  /** The service works unchanged if an operator adds a harmless object. */
+  /** A harmless object does not affect the service, for example an operator's additional table. */
   readonly isHarmless: boolean
 }
 

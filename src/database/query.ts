@@ -14,10 +14,10 @@ import { camelCase, snakeCase, tables } from './tables.ts'
 
 /** Parameters are placeholders. Each engine prepares a query once, and binds the values for each run. */
 export type Query = {
-  /** Identifies the prepared statement. Queries with a projection are numbered separately. */
+  /** Identifies the prepared statement. Queries with and without a projection can have equal numbers. */
   readonly number: number
   readonly node: RootOperationNode
-  /** On PostgreSQL, row-level security enforces this scope. */
+  /** On PostgreSQL, row-level security enforces the scope of the query. */
   readonly scope: QueryScope
   /**
    * With a projection, a row is an array of the selected values. Without a projection (`null`), all columns are
@@ -239,7 +239,7 @@ const projectedQueries = new LRUCache<string, Query, () => Query>({
   memoMethod: (_key, _stale, { context: create }) => create(),
 })
 
-/** A small cache per projection is faster than computing a key for `projectedQueries`. */
+/** Looking up a query in a small cache per projection is faster than computing a key for `projectedQueries`. */
 const maxQueriesPerProjection = 4
 
 let projectedQueryCount = 0

@@ -6,7 +6,7 @@ export const historyDays = 90
 export const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
-/** A payout without `reports` of the bank waits for an operator. */
+/** If `reports` is empty, the payout waits for an operator. */
 export type PlannedPayout = {
   readonly at: number
   readonly owner: string | null
@@ -47,7 +47,7 @@ const weekdayWeights = [12, 100, 112, 106, 104, 124, 34]
 const firstHour = 6
 const hourWeights = [2, 5, 9, 12, 12, 10, 7, 9, 10, 9, 6, 3]
 
-/** Every planned payout has at least this age, so that banks have decided all planned payouts. */
+/** Every planned payout is older than `latestMs`, so that the bank has completed or rejected the payout. */
 const latestMs = 4 * hourMs
 
 export function planPayouts(random: SeededRandom, now: number): readonly PlannedPayout[] {

@@ -78,7 +78,7 @@ export function historySteps(context: Context, now: number): readonly SeedStep[]
   ]
 }
 
-/** The demo's routes end before the last payouts, so that the last payouts wait for an operator. */
+/** The demo deletes the routes before it creates the last payouts, so that the last payouts wait for an operator. */
 function routeSteps(context: Context, payouts: readonly PlannedPayout[]): readonly SeedStep[] {
   const first = payouts[0]?.at ?? 0
   const firstUndecided = payouts.find(({ reports }) => reports.length === 0)?.at ?? 0

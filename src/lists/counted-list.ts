@@ -20,7 +20,7 @@ const maxBlock = 2_147_483_647
 
 const blockBatchSize = 8
 
-/** The page starts after skipping the first `skip` rows (fewer than 32) at or below `fromSequence`. */
+/** A query for the page starts at the sequence number `fromSequence`, and skips `skip` rows (fewer than 32). */
 export type PageStart = { readonly fromSequence: number; readonly skip: number }
 
 export async function updateListCounts(

@@ -9,8 +9,8 @@ type CursorContext = Pick<Context, 'db' | 'merchantId'>
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }
 
 /**
- * The members that an earlier version stored in cursors, for each filter of the earlier version. If a request has a
- * newer filter, the list rejects cursors of the earlier version.
+ * Each function returns what an earlier version stored in cursors for a filter. If a request has a filter that the
+ * earlier version lacked, the list rejects cursors of the earlier version.
  */
 export type PreviousCursors<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]?: (value: FilterValues<Fields>[Field], context: CursorContext) => object

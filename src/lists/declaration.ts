@@ -26,9 +26,9 @@ export type ListDeclaration<
     readonly noun: string
     readonly filters: Fields
     /**
-     * Returns `null` if no row can match the filters. By default, each filter is the condition of the same name. When
-     * the lists of several parent objects are read, `toConditions` runs only for the first parent object, so only the
-     * condition on the parent may depend on the parent object.
+     * Returns `null` if no row can match the filters. By default, each filter is the condition of the same name. One
+     * call of `toConditions` serves the lists of several parent objects, so only the condition on the parent may depend
+     * on the parent object.
      */
     readonly toConditions?: (
       filters: FilterValues<Fields>,

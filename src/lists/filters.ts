@@ -3,7 +3,7 @@ import { parseUuid } from '../core/ids-and-clock.ts'
 import { normalizeCase, optionalOneOf, optionalText, optionalUuid, rejectField, uuid } from '../core/input.ts'
 
 /**
- * `rest` overrides the filter's name and description in REST. By default, the REST name is the name in snake case. If
+ * `rest` overrides the filter's name and description in REST. By default, REST uses the filter's name in snake case. If
  * `rest` is `null`, REST does not have the filter.
  */
 export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends z.ZodType = z.ZodType> = {
@@ -21,8 +21,8 @@ type RestOverrides = { readonly name?: string; readonly description?: string }
 export type FilterFields = Readonly<Record<string, FilterField>>
 
 /**
- * Filters by any owner, the merchant itself, or one customer (ruling 18). The error message for pages differs, because
- * REST has a different notation for owners.
+ * Filters by any owner, the merchant itself, or one customer (ruling 18). REST has a different notation for owners, so
+ * `pageSchema` has a different error message.
  */
 export const filterByOwner = (description: string, rest: RestOverrides | null = {}) => ({
   ...createFilter('owner', ownerFilter(), { description, rest }),
@@ -94,7 +94,8 @@ const nonexistentOwnerId = '00000000-0000-0000-0000-000000000000'
 export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: string }): string | undefined {
   if (owner === 'any') return undefined
   if (owner === 'merchant') return merchantId
-  // The merchant's own rows have the merchant's id as `ownerId`. A filter by customer must not match these rows.
+  // The merchant's own rows have the merchant's id as `ownerId`. A filter by customer must not match the merchant's own
+  // rows.
   return owner.customerId === merchantId ? nonexistentOwnerId : owner.customerId
 }
 

@@ -34,8 +34,8 @@ export type RowSource<Table extends TableName, Joined extends TableName, Row, Na
    * Conditions on the first columns of an index, in the order of the index, with all possible values of each column.
    * The next column of the index must be the sequence number.
    *
-   * If a request lacks some of these conditions, the query reads one index range for each combination of the missing
-   * columns' values, and merges the ranges with UNION ALL. Therefore each column must have few values.
+   * If a request omits some conditions of `mergedBy`, the query reads one index range for each combination of the
+   * missing columns' values. UNION ALL merges the ranges. Therefore each column must have few values.
    */
   readonly mergedBy?: { readonly [Each in NoInfer<Name>]?: readonly string[] }
 }
@@ -89,7 +89,7 @@ type ParentQueries = {
   ) => MaybePromise<{ id: string; total: number }[]>
 }
 
-// TypeScript cannot check these queries, because they access conditions by name. Tests compile every query.
+// TypeScript cannot check queries that access conditions by name. Tests compile every query.
 type UntypedRows = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>
 type UntypedSource = Omit<RowSource<TableName, TableName, unknown, string>, 'joins' | 'select'> & {
   readonly joins?: (rows: never) => unknown
@@ -217,8 +217,8 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
       const range = inRange(selected(allRows(), has), p, has)
         .orderBy(orderColumn(has), has('isAscending') ? 'asc' : 'desc')
         .limit(p.limit)
-      // Adds OFFSET only if needed, because PostgreSQL's planner assumes that an unknown offset is large, and chooses
-      // to sort.
+      // A query without skipped rows has no OFFSET, because PostgreSQL's planner would assume a large offset and sort
+      // all rows.
       return has('skip') ? range.offset(p.skip) : range
     })
   const rows = buildRowsQuery(whole)
@@ -234,7 +234,7 @@ function buildRangeQueries(source: UntypedSource, parts: ListQueryParts) {
   const merchantRows = (p: ListQueryParams) => filtered(whole(allRows()), p, () => false)
   const byId = query([], (p) => merchantRows(p).where(id, '=', p.id))
   const byIds = query([], (p) => merchantRows(p).where(id, 'in', listParam(p.ids)))
-  // This query uses only those conditions that determine the sequence column.
+  // `marks` uses only the conditions that determine the sequence column.
   const marks = query(
     filters.filter((name) => conditions[name]?.order !== undefined),
     (p, has) =>

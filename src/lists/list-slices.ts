@@ -156,7 +156,7 @@ export function createSliceParser(
   }
 }
 
-/** Reads the lists of several parent objects with the queries of one list, unless the request has cursors. */
+/** Reads the lists of several parent objects together. If the request has a cursor, the lists are read separately. */
 export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodObject, parent: ParentFilter) {
   const { field, toFilterValue, condition } = parent
   const parseRequest = createSliceParser(SliceInput, parent)
@@ -186,7 +186,7 @@ export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodOb
 type ParentSlicesArgs = {
   readonly ids: readonly string[]
   readonly condition: string
-  /** The conditions for the first parent object. For the other parent objects, only the parent's id differs. */
+  /** The conditions for the parent objects differ only in the parent's id, so the first parent's conditions suffice. */
   readonly conditions: ConditionValues<string>
   readonly request: ListSliceRequest
   readonly requestFor: (id: string) => Readonly<Record<string, unknown>>

@@ -16,7 +16,7 @@ export type NumberedList = Exclude<
 
 type OwnerNumberedList = TableWith<'ownerSequence'>
 
-/** The names of further gapless sequences of a merchant. The name of an owner's sequence ends with the owner's id. */
+/** The name of an owner's sequence ends with the owner's id. */
 export type SequenceName =
   | 'deposits'
   | 'events'
@@ -144,8 +144,8 @@ function advanceState(
 }
 
 /**
- * Called when a row is added to another list that is merged with this list. Locks the sequence, so that the rows of
- * both lists have one order: the next row of this list is not older than `time`.
+ * Call `stampSequence` for payouts when a deposit is created, because one list merges payouts and deposits. Locks the
+ * sequence, and ensures that the next payout is not older than `time`.
  */
 export function stampSequence(
   tx: Tx,
@@ -158,8 +158,8 @@ export function stampSequence(
 }
 
 /**
- * Called before a transaction takes other locks. This order prevents deadlocks, because a transaction that waits for a
- * sequence holds no other lock.
+ * Call `lockSequence` before the transaction takes other locks. A transaction that waits for a sequence must hold no
+ * other lock, so that deadlocks are impossible.
  */
 export function lockSequence(tx: Tx, merchantId: string, name: NumberedList): void {
   const sequence = { merchantId, name }

@@ -69,8 +69,8 @@ export type SliceableList<Context, Input, Item> = {
 }
 
 /**
- * Reads one row more than requested, to find out whether the list has more rows. Also checks whether rows exist on the
- * other side of a cursor, because all of those rows may have been deleted.
+ * Reads one row more than requested, to find out whether the list has more rows. Checks whether rows exist on the other
+ * side of a cursor, because all rows on that side may have been deleted.
  *
  * @throws DomainError INVALID_INPUT if `first` and `last` are combined, or for a cursor of another list
  */

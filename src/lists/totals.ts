@@ -17,8 +17,8 @@ export type MaintainedTotals<Name extends string> = {
    */
   readonly numberedBy?: NumberedList | 'deposits'
   /**
-   * A scope has stored counts of all rows, or of each parent's rows. A scope can also have counts by the value of one
-   * condition.
+   * Each `CountedScope` stores the number of all rows, or the number of each parent's rows. Counts by value are also
+   * stored for each condition in `conditionLabels`.
    */
   readonly countedScopes?: readonly CountedScope<Name>[]
   readonly parentTotals?: { readonly parent: Name; readonly totals: ParentTotalsQuery }
@@ -39,8 +39,8 @@ export type TotalReader = (db: Reader) => MaybePromise<number>
 type TotalsSource = MaintainedTotals<string> & { readonly name: string }
 
 /**
- * Returns `null` if no total is stored for the list. The merchant's totals include all customers' rows, so they do not
- * apply if the caller acts as one customer.
+ * Returns `null` if no total is stored for the list. A caller that acts as one customer gets no merchant-wide total,
+ * because the total includes the rows of all customers.
  */
 export function totalReaderFor(
   list: TotalsSource & { readonly customerCondition?: string },

@@ -57,8 +57,8 @@ export async function diagnose(config: Config, now: number): Promise<Diagnosis[]
   try {
     const inspected = await inspectDatabase(config.databaseUrl)
     try {
-      // SQLite may delete the files `-wal` and `-shm` when the database is closed, so these files are checked while it
-      // is open.
+      // SQLite may delete the files `-wal` and `-shm` when the database is closed, so `doctor` checks the files before
+      // it closes the database.
       const backups = checkBackupAge(config, now)
       const ofFiles = path === null ? [backups] : [await checkDiskSpace(path), checkFilePermissions(path), backups]
       return [

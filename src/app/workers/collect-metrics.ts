@@ -4,18 +4,18 @@ import { excludeGauges, mergeSnapshots, renderMetrics } from '../../observabilit
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 
-/** This timeout is longer than the time for which a process waits for the database. */
+/** A process waits up to one second for the database, so `snapshotTimeoutMs` is longer. */
 const snapshotTimeoutMs = 2_000
 
 type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
-  /** The snapshot contains no gauges, because a process without a response has no current gauges. */
+  /** `latest` contains no gauges, because the gauges of an earlier scrape are outdated. */
   latest: MetricsSnapshot
 }
 
 /**
- * Counters must not decrease. Therefore the totals include the last counters of processes that have ended or do not
+ * Counters must not decrease, so the totals include the last known counters of processes that have ended or do not
  * respond. When a process ends, the process's counts since the last scrape are lost.
  */
 export function createMetricsCollector(): {
@@ -45,7 +45,7 @@ export function createMetricsCollector(): {
   async function collectSnapshot(metricsChild: MetricsChild, isWanted: boolean): Promise<MetricsSnapshot | null> {
     const snapshot = await requestSnapshot(metricsChild, isWanted)
     if (snapshot === null) return null
-    // If the process has ended in the meantime, `ended` already contains the process's counters.
+    // If the process has ended since the request, `ended` already contains the process's counters.
     if (processes.has(metricsChild)) metricsChild.latest = excludeGauges(snapshot)
     return snapshot
   }

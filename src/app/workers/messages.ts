@@ -12,7 +12,7 @@ export type MessageToSupervisor =
   | { readonly measured: MetricsSnapshot; readonly id: number }
   | { readonly beat: true }
 
-/** If `isWanted` is set, the process also measures the database. */
+/** If `isWanted` is true, the snapshot also contains gauges from database queries. */
 export type MessageFromSupervisor =
   | { readonly exchanged: TokenExchangeResult; readonly id: number }
   | { readonly measure: { readonly isWanted: boolean }; readonly id: number }

@@ -33,9 +33,9 @@ export type RemoteWriter = {
 }
 
 /**
- * If the writer process dies, unsent calls are sent to the next writer process. Sent calls with an idempotency key are
- * sent again, because the key makes repetition safe. Sent calls without an idempotency key, and sent calls that exceed
- * `timeoutMs`, are rejected with UNAVAILABLE and an unknown outcome.
+ * If the writer process dies, unsent calls are sent to the next writer process. The next writer process also gets the
+ * sent calls that have an idempotency key, because the key makes a repetition safe. Sent calls without an idempotency
+ * key, and sent calls that exceed `timeoutMs`, are rejected with UNAVAILABLE and an unknown outcome.
  *
  * @param onReply called before the caller gets the result, so that the caller can read its own write
  * @param timeoutMs the maximum wait of a call, checked every `overdueCheckIntervalMs`

@@ -48,8 +48,8 @@ export async function supervise(config: Config): Promise<void> {
   const output = standardOutput('supervisor')
   const logger = createLogger(config.logLevel, output, 'supervisor')
 
-  // The port is checked before the writer takes over the database. Without this check, a service that is started twice
-  // by mistake would end the first service.
+  // The port is checked before the writer takes over the database. Without the check, starting the service twice by
+  // mistake would end the first service.
   const port = await (config.port === 0 ? findFreePort(config.host) : requireFreePort(config.host, config.port))
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
@@ -83,7 +83,6 @@ export async function supervise(config: Config): Promise<void> {
   let backups: BackupSchedule | null = null
   let consoleProcess: ConsoleProcess | null = null
 
-  /** Resolves with the startup message of the process. */
   function spawnAndRestart(role: ProcessGroup, pauseMs = 0): Promise<string> {
     const child = role.spawn()
     const pid = child.pid as number
@@ -94,7 +93,7 @@ export async function supervise(config: Config): Promise<void> {
       role.children.delete(child)
       windows?.forget(pid)
       if (isEnding) return
-      // A restarted writer would take the database back from the new service.
+      // Another service has taken over the database, so the writer is not restarted.
       if (code === takenOverExitCode) return drain(null, takenOverExitCode)
       // The process has already printed why it could not start.
       if (!isReady) return killAllAndExit(1)
@@ -110,7 +109,7 @@ export async function supervise(config: Config): Promise<void> {
       let missedHeartbeats = 0
       let maxMissed = maxMissedStartHeartbeats
       let heartbeatTimer: NodeJS.Timeout | undefined
-      // Counts missed heartbeat checks instead of time, because a stuck supervisor receives no heartbeats.
+      // Missed checks are counted instead of the elapsed time, because a stuck supervisor processes heartbeats late.
       const checkHeartbeat = () => {
         if (++missedHeartbeats < maxMissed || isEnding) return
         logger.error(

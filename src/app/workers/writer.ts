@@ -111,7 +111,7 @@ function handleWriterConnection(service: Service, socket: Socket): void {
 
 async function performCall(context: Context, { operation, input, deadlineMs }: WriterCall) {
   try {
-    // The call may have waited in the socket while the writer process was stopped.
+    // If the writer process was suspended, the deadline of the call may have passed.
     if (deadlineMs < monotonicNowMs()) throw deadlineExceeded()
     if (operation === pingOperation) return { result: await context.db.ping() }
     if (!Object.hasOwn(operations, operation))

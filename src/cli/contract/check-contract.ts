@@ -29,8 +29,7 @@ export type CheckOptions = {
 }
 
 /**
- * Compares a server's responses with the API contract and with the provider's other endpoints.
- *
+ * Compares a server's responses with the response schemas of the API contract and of the provider's other endpoints.
  */
 export async function checkContract(
   send: ContractClient,

@@ -23,7 +23,7 @@ const maxRateLimitWaits = 10
 const maxWaitMs = 120_000
 const defaultWaitMs = 5_000
 
-/** If the connection fails, a request that changes nothing is repeated after each of these pauses. */
+/** After a failed connection, a request that changes nothing is retried up to three times. */
 const retryPausesMs = [500, 2_000, 8_000]
 
 /**

@@ -33,14 +33,14 @@ export type ContractStep = {
    * `route`.
    */
   readonly request?: (found: FoundObjects) => ContractRequest | string
-  /** If a response was empty, returns the next request for the same endpoint. */
+  /** Returns another request for the step if the last response was an empty list, otherwise `null`. */
   readonly nextRequest?: (found: FoundObjects) => ContractRequest | null
   readonly key?: string | null
   /** The expected status of an error. If `errorStatus` is absent, the response must be a success. */
   readonly errorStatus?: number
   /**
-   * Maps a response status to the reason why the step is skipped. These statuses can mean that the server lacks an
-   * object or endpoint that the step needs.
+   * Maps a response status to the reason why the step is skipped. A step is skipped if the server lacks an object or
+   * endpoint that the step needs.
    */
   readonly unanswered?: Readonly<Record<number, string>>
   readonly use?: (body: unknown, found: FoundObjects) => void

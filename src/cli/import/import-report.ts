@@ -41,7 +41,7 @@ export type ImportReport = {
   readonly balanceDifferences: readonly BalanceDifference[]
   readonly requests: number
   readonly seconds: number
-  /** The estimated duration of a complete import, or `null` if this was a complete import. */
+  /** The estimated duration of a complete import, or `null` after a complete import. */
   readonly estimatedSeconds: number | null
 }
 

@@ -23,7 +23,7 @@ import {
 } from './source-lists.ts'
 
 export type ImportRequest = ImportOptions & {
-  /** These ids belong to wallets that the source does not list, for example the merchant's own wallets. */
+  /** The ids of wallets that the source's lists omit, for example the merchant's own wallets. */
   readonly walletIds: readonly string[]
   readonly rateLimit?: () => RateLimit | null
   readonly onProgress?: (label: string, done: number, total: number) => void
@@ -40,7 +40,7 @@ type Import = {
 
 /**
  * Imports a merchant from a server that implements the API contract. Reads customers, payout methods and wallets first,
- * and then all balances again.
+ * and reads all balances again at the end.
  *
  * Each object is imported completely or not at all, and existing objects are skipped. After a crash, another import can
  * therefore continue.
@@ -64,7 +64,7 @@ export async function runImport(
   const run: Import = { context, client, options, walletIds, tally, onProgress }
 
   const unsupportedAssets = await findUnsupportedAssets(run)
-  // Objects of an earlier import that was interrupted are compared last, so that this import starts with new objects.
+  // An import reads new objects first, and compares the objects of an interrupted earlier import last.
   const importKnown = [
     await importList(run, 'customers', '/api/customers', parseSourceCustomer, importCustomers),
     await importList(run, 'payout methods', '/api/payout/methods', parseSourcePayoutMethod, importPayoutMethods),
@@ -237,7 +237,9 @@ async function readWallet(client: ContractClient, id: string): Promise<SourceObj
   return { id, problem: `is answered with another wallet, ${parsed.row.id}` }
 }
 
-/** A list of wallets may omit the ids of addresses. New wallets from this list are read one by one. */
+/**
+ * A list of wallets may omit the ids of addresses. New wallets without the ids of their addresses are read one by one.
+ */
 async function withAddresses({ context, client, tally }: Import, rows: readonly SourceWallet[]) {
   const incomplete = await newRowsWithoutAddresses(context, rows)
   const complete: SourceWallet[] = []

@@ -28,7 +28,10 @@ export type ListBatch = { readonly rows: readonly unknown[]; readonly done: numb
 /** `count` is the number of objects of earlier imports, and `lastId` is the id of the last object. */
 export type KnownObjects = { readonly count: number; readonly lastId: string | null }
 
-/** `readKnown` reads the pages that an earlier import has read, and `readNew` reads the other pages. */
+/**
+ * `readKnown` reads the pages that an earlier import has read. `readNew` reads the pages that no earlier import has
+ * read.
+ */
 type OpenList = {
   readonly readNew: () => AsyncGenerator<ListBatch>
   readonly readKnown: () => AsyncGenerator<ListBatch>
@@ -200,7 +203,7 @@ export async function* mapConcurrently<Item, Result>(
   const start = (batch: number) => {
     const first = batch * batchSize
     const results = Promise.all(items.slice(first, first + batchSize).map(map))
-    // A later `await` reports an error of this batch.
+    // A failed batch throws its error when the caller reads the batch.
     results.catch(() => {})
     started.push(results)
   }

@@ -21,7 +21,7 @@ export function parsePercent(text: string): string | null {
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
-/** The change is in per cent, with two decimal places. */
+/** `percent` has two decimal places. */
 export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'

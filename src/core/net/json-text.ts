@@ -6,8 +6,8 @@ export type ParsedJson = { readonly value: unknown; readonly duplicatePath: stri
  *
  * If the number of colons outside of strings equals the number of parsed members, no member name is duplicate.
  *
- * Member names with escapes are rewritten because of a bug in V8 13.6. V8 can return a name from an earlier text if
- * that name starts with the same characters as the escape. Example: after `{"a":1,"\\":2}` was parsed,
+ * Member names with escapes are rewritten because of a bug in V8 13.6. V8 can confuse an escaped name with a name from
+ * an earlier text that starts with the same characters. Example: after `{"a":1,"\\":2}` was parsed,
  * `{"a":1,"\u0062":2}` has a member `\` instead of `b`.
  *
  * @throws SyntaxError
@@ -57,8 +57,8 @@ function countNames(text: string): { names: number; hasEscapedName: boolean } {
   let names = 0
   let hasEscapedName = false
   let isEscaped = false
-  // Position of the next backslash. The position is kept between strings, so that the text is searched for backslashes
-  // only once.
+  // Position of the next backslash. `escapeAt` is reused for the next strings, so that each part of the text is
+  // searched for backslashes only once.
   let escapeAt = nextEscape(text, 0)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

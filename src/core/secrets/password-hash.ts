@@ -2,7 +2,7 @@ import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import { unavailable } from '../errors.ts'
 
 /**
- * OWASP recommends this cost for argon2id. The memory is in KiB. Password hashes with another cost are rejected,
+ * OWASP recommends 19,456 KiB of memory and two passes for argon2id. Password hashes with another cost are rejected,
  * because the duration of a sign-in would reveal which operators exist.
  */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 }

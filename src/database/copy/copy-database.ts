@@ -135,7 +135,7 @@ async function copyRows({ source, target }: CopySides, { tables, total, onProgre
         done += rows.length
         onProgress(`rows, ${table.name}`, done, total)
       })
-      // The next `await stored` reports an error of this batch.
+      // If the insert fails, the next `await stored` throws the error.
       stored.catch(() => {})
     }
     await stored

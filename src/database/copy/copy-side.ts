@@ -29,7 +29,7 @@ export type CopySide = {
   readonly name: string
   readonly readMarker: () => Promise<CopyMarker | null>
   /**
-   * Waits until no write is running. Then durably blocks writes by other processes, and deletes the rows of
+   * Waits for running writes, and durably blocks further writes by other processes. Deletes the rows of
    * `clearedTables`.
    */
   readonly fence: (marker: CopyMarker, clearedTables?: readonly string[]) => Promise<void>

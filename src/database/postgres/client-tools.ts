@@ -54,7 +54,8 @@ export async function withConnectionString<Result>(
   const { searchParams } = url
   // If the URL has no host, pg connects to localhost, but libpq connects to a Unix socket.
   if (url.hostname === '' && !searchParams.has('host')) searchParams.set('host', 'localhost')
-  // libpq does not support `no-verify`. The mode `require` of libpq also encrypts without verifying the certificate.
+  // libpq does not support `no-verify`. Like `no-verify`, the mode `require` of libpq encrypts without verifying the
+  // certificate.
   if (searchParams.get('sslmode') === 'no-verify') searchParams.set('sslmode', 'require')
   searchParams.delete('uselibpqcompat')
   const options = [searchParams.get('options'), '-c app.every_merchant=on', '-c statement_timeout=0']

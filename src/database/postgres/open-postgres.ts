@@ -57,7 +57,7 @@ export async function openPostgres(
       running.add(ended)
       return result
     },
-    // Each merchant has its own write queue, but the merchant of the request is not known yet.
+    // `requireQueueSpace` does not know the merchant, and each merchant has a separate write queue.
     requireQueueSpace: () => {},
     onBeforeBatch: () => {},
     // Any number of processes may write to PostgreSQL.
@@ -147,8 +147,8 @@ async function requireDurability(client: pg.Client, onUnsafe: (message: string) 
 }
 
 /**
- * Commits must wait for the disk of the server and of each synchronous standby. The stricter setting `remote_apply` is
- * kept.
+ * Commits must wait for the disk of the server and of each synchronous standby. `remote_apply` is kept, because
+ * `remote_apply` is stricter than `on`.
  */
 export async function readSynchronousCommit(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
   const { rows } = await client.query(`select current_setting('synchronous_commit') as value`)

@@ -86,7 +86,7 @@ export function postgresPool(
   return {
     acquire: async () => {
       const client = await connect()
-      // The next statement on the connection reports the error.
+      // If the connection breaks, the next statement on the connection fails, so the event is ignored.
       const ignore = () => {}
       client.on('error', ignore)
       const connection = connections.get(client) ?? postgresConnection(client, describedStatements)

@@ -9,8 +9,8 @@ import { sqlState } from './postgres-errors.ts'
 import { fenceName } from './write-fence.ts'
 
 /**
- * Finds damaged pages and indexes that differ from their tables, with the extension amcheck. Also finds rows that refer
- * to missing rows. If amcheck is missing, the check creates amcheck in a transaction that is rolled back.
+ * Finds damaged pages and indexes that differ from their tables, with the extension amcheck. Finds rows that refer to
+ * missing rows. If amcheck is missing, the check creates amcheck in a transaction that is rolled back.
  *
  * @param client a new client, which this function connects and closes
  */

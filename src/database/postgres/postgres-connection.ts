@@ -41,7 +41,7 @@ type DescribedStatement = PostgresStatement & {
 
 export type DescribedStatements = StatementCache<DescribedStatement>
 
-/** The limit applies to each connection, because each prepared statement uses memory of the server. */
+/** `maxPreparedProjections` is a limit per connection, because each prepared statement uses memory of the server. */
 export const maxPreparedProjections = 200
 
 /**
@@ -58,7 +58,7 @@ export const fullScanSettings = Object.entries({
   .map(([method, value]) => `set_config('enable_${method}', '${value}', true)`)
   .join(', ')
 
-/** The lock timeout is short, because other merchants wait for the connection or in the same batch. */
+/** The lock timeout is short, because a waiting statement blocks the writes of other merchants. */
 const writeLockTimeoutMs = 500
 
 const controlSql: Readonly<Record<ControlStatement, string>> = {
@@ -184,8 +184,8 @@ export function postgresConnection(client: Client, statements: DescribedStatemen
         itemSteps.push(steps.length)
         steps.push(step(statement.name, statement.sql, encodeParameters(statement, item), statement.toRow))
       }
-      // DISCARD PLANS is the last step, because before BEGIN it would open an implicit transaction. DISCARD PLANS is
-      // not sent after COMMIT, because a failure would look like a failed COMMIT.
+      // DISCARD PLANS before BEGIN would open an implicit transaction, so DISCARD PLANS is the last step. DISCARD PLANS
+      // is not sent after COMMIT, because a failure would look like a failed COMMIT.
       if (performance.now() > plansExpireAt && items.at(-1) !== 'commit') {
         steps.push(step('discardPlans', 'discard plans', [], null))
         planLifetimeMs = Math.min(2 * planLifetimeMs, maxPlanLifetimeMs)

@@ -210,9 +210,7 @@ async function fetchRows(client: pg.Client, columns: readonly CopiedColumn[], li
 
 const rawTypes = { getTypeParser: () => (text: string) => text } as unknown as NonNullable<QueryArrayConfig['types']>
 
-/**
- * Converts a time like `isoTime`, but keeps digits beyond milliseconds, so that the comparison of databases finds them.
- */
+/** Unlike `isoTime`, keeps digits beyond milliseconds, so that the comparison of databases detects different digits. */
 function exactTime(text: string): string {
   const [, beyond = ''] = /\.\d{3}(\d+)\+00/.exec(text) ?? []
   return beyond === '' ? isoTime(text) : isoTime(text).replace('Z', `${beyond}Z`)

@@ -8,7 +8,9 @@ export function sqlState(error: unknown): string | null {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
-/** After a serialization failure, a deadlock or a unique violation, a retry sees the other transaction's rows. */
+/**
+ * A retry after a serialization failure, a deadlock or a unique violation sees the rows of the concurrent transaction.
+ */
 export function isRetryableConflict(error: unknown): boolean {
   return error instanceof ConflictError || ['40001', '40P01', '23505'].includes(sqlState(error) ?? '')
 }
@@ -25,7 +27,7 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** A connection to a read-only server is also unusable, because another server has become the primary. */
+/** A connection to a read-only server is unusable, because another server has become the primary. */
 export function isConnectionUnusable(error: unknown): boolean {
   return isConnectionLost(error) || sqlState(error) === '25006'
 }
@@ -35,7 +37,7 @@ export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
 }
 
-/** This error code is in PostgreSQL's class 57 (operator intervention). */
+/** `fencedState` is in PostgreSQL's error class 57 (operator intervention). */
 export const fencedState = '57M01'
 
 export function unavailableIfTransient(error: unknown): unknown {

@@ -10,7 +10,9 @@ export type PostgresReader = Pick<Database, 'execute' | 'snapshot'>
 
 type QueuedRead = BoundQuery & { readonly resolve: (rows: never[]) => void; readonly reject: (error: unknown) => void }
 
-/** Limits the latency of reads, because all queries of a round trip get their results together. */
+/**
+ * All queries of a round trip get their results together, so `maxReadsPerRoundTrip` limits the latency of each query.
+ */
 const maxReadsPerRoundTrip = 16
 
 /**

@@ -34,7 +34,7 @@ const maxBackoffMs = 250
  */
 const begin: readonly ControlStatement[] = ['begin', 'lockTimeout']
 
-/** Limits the latency of writes after a burst. */
+/** `maxBatchSize` limits the latency of writes after a burst. */
 const maxBatchSize = 64
 
 /** While the rows of a merchant are locked, the writes of this merchant can fill at most half of the queue. */
@@ -204,14 +204,14 @@ export function postgresWriter(
   }
 
   /**
-   * If one write waits for a lock, all writes of the batch wait (head-of-line blocking). `lock_timeout` therefore fails
-   * the batch early.
+   * If one write waits for a lock, all writes of the batch wait (head-of-line blocking). `lock_timeout` limits the wait
+   * of the batch.
    */
   async function runConcurrentBatch(batch: readonly MerchantWrite[]): Promise<void> {
     await commitBatch(batch, {
       run: async (tx, deferred) => {
         const running = batch.map((write) => runInBatch(write, tx, { deferred, isConcurrent: true }))
-        // The other writes of the batch still use the transaction, so all writes must end before the rollback.
+        // If one write fails, the remaining writes still use the transaction, so the rollback waits for all writes.
         await Promise.allSettled(running)
         return Promise.all(running)
       },

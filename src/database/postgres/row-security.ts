@@ -28,7 +28,7 @@ type MerchantTable = { readonly name: string; readonly isSecured: boolean; reado
 
 /**
  * Enables row-level security, also for the owner of the tables. When a database is opened, policies for customers are
- * replaced if the declaration has changed. To detect a change, the SQL comment of a policy contains its condition.
+ * replaced if `customer-tables.ts` has changed. To detect a change, the SQL comment of a policy contains its condition.
  */
 export async function secureRows(client: Client): Promise<void> {
   const { rows } = await client.query<MerchantTable>(`

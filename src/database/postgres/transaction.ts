@@ -73,7 +73,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly ControlState
     do {
       // Waits until the operation has queued all its concurrent statements.
       await new Promise((resolve) => setImmediate(resolve))
-      // The promises of the statements report the error.
+      // An error is ignored, because the promises of the statements are rejected with the error.
       await send().catch(() => {})
     } while (queue.some(({ isAwaited }) => isAwaited))
     sending = null

@@ -22,8 +22,9 @@ export const lockTimeoutMs = 5_000
 const maxPreparedProjections = 500
 
 /**
- * V8 does not count the memory that SQLite allocates for a statement, so each cached statement has an unused buffer of
- * this size. Without the buffers, garbage collection would start only after tens of thousands of evicted statements.
+ * V8 does not count the memory that SQLite allocates for a statement, so each cached statement with a projection has an
+ * unused buffer. Without the buffers, garbage collection would start only after tens of thousands of evicted
+ * statements.
  */
 const projectionMemoryBytes = 32 * 1024
 

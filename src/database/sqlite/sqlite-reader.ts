@@ -135,7 +135,10 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     }
   }
 
-  /** Returns `null` if the file cannot be read. The watchers are then called, and their own reads report the error. */
+  /**
+   * Returns `null` if the file cannot be read. `null` counts as a change, so that the watcher reads the file and
+   * reports the error.
+   */
   function readVersion(table: TableName): number | null {
     try {
       return version(table)
@@ -163,7 +166,7 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     },
     pollSoon: () => {
       if (watchers.size === 0 || nextPoll) return
-      // Callers of the commit get their results before `setImmediate` runs the poll.
+      // `setImmediate` delays the poll until the callers of the writer have their results.
       nextPoll = setImmediate(() => {
         nextPoll = null
         poll()

@@ -20,8 +20,8 @@ import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 export const maxBatchSize = 256
 
 /**
- * A queue is overdue after `minOverdueMs`, or after the duration of the last batch if that is longer. An overdue queue
- * is committed within the current event-loop iteration, so that commits get at least half of the time during a flood of
+ * A queue is overdue after `minOverdueMs` or the duration of the last batch, whichever is longer. An overdue queue is
+ * committed within the current event-loop iteration, so that commits get at least half of the time during a flood of
  * requests.
  */
 const minOverdueMs = 50
@@ -37,9 +37,7 @@ type SqliteWrite = QueuedWrite & { outcome: Outcome | null }
 
 type WriteBatch = {
   readonly writes: readonly SqliteWrite[]
-  /**
-   * Writes that caused a rollback of an earlier run of this batch. Excluded writes are rejected when the batch ends.
-   */
+  /** An excluded write has caused a rollback of the batch, and is rejected when the batch ends. */
   readonly excluded: readonly SqliteWrite[]
   readonly changedTables: Set<ChangedTable>
   readonly deferred: DeferredWrites

@@ -4,7 +4,6 @@ import { fencedMessage } from '../copy/copy-side.ts'
 import { TemporarilyUnavailableError } from '../database.ts'
 import { lockTimeoutMs } from './sqlite-connection.ts'
 
-/** The epoch of a process that has not taken a writer epoch. No database contains this epoch. */
 const notTaken = -1
 
 /** Fencing: each service increments the writer epoch when it starts, so that earlier services can no longer commit. */
@@ -69,12 +68,12 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   }
 }
 
-/** Must be called in the transaction that stores the marker of a database copy. */
+/** Call `fenceEpoch` in the transaction that stores the marker of a database copy. */
 export function fenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${-(Math.abs(readEpoch(raw)) + 1)}`)
 }
 
-/** Increments the epoch, so that services that started before the fence still cannot commit. */
+/** Increments the epoch, so that services that started before the copy still cannot commit. */
 export function unfenceEpoch(raw: Sqlite.Database): void {
   raw.pragma(`user_version = ${Math.abs(readEpoch(raw)) + 1}`)
 }

@@ -33,7 +33,10 @@ import { setAccountBalance, setSequence } from './repository.ts'
 
 export type OnSeedProgress = (noun: string, done: number, total: number) => void
 
-/** A large chunk needs few syncs. With small chunks, a running service can write between two chunks. */
+/**
+ * Large chunks need fewer commits, and each commit waits for the disk. With small chunks, a running service can write
+ * between two chunks.
+ */
 const chunkSize = 5_000
 
 const settlementOutcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]

@@ -65,7 +65,7 @@ export async function seedLoadData(
   return seeded
 }
 
-/** Each read advances the clock, so that the rows are spread evenly over the period. */
+/** Each call of the clock advances the time, so that the rows are spread evenly over the period. */
 function historyClock(now: number, sizes: z.output<typeof SeedInput>): () => number {
   const rows = sizes.customers + sizes.methods + sizes.wallets + sizes.payouts
   const span = historyDays * 24 * 60 * 60 * 1000

@@ -24,9 +24,9 @@ const fieldPrices = {
   /** To fill a page of events, the service may scan many events that the filter excludes. */
   events: 500,
   search: 100,
-  /** Items of the attention queue have long histories. */
+  /** The service reads the history of each item in the attention queue. */
   attention: 1_000,
-  /** A total is stored, or counted in an index. */
+  /** The service reads a stored total, or counts the entries of an index. */
   totalCount: 50,
   /** A total with a filter reads up to 10,000 rows. */
   filteredTotal: 1_200,
@@ -93,7 +93,7 @@ export function operationCost(
     if (type?.name === 'SearchPage') return sum([fieldPrices.search, inner])
     if (type?.name === 'AttentionPage') return sum([fieldPrices.attention, inner])
     if (isConnection) {
-      // A connection reads the rows of a page even if the query does not select them.
+      // A connection also reads rows that the query does not select.
       const unselectedRows =
         field.selectionSet && !selectsItems(field.selectionSet) ? combine([size, maxSliceSize], Math.min) : 0
       return sum([fieldPrices.connection, unselectedRows, inner])

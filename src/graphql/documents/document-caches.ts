@@ -22,7 +22,7 @@ export function createDocumentCache(schema: GraphQLSchema): (query: string) => D
     if (latest !== null && query === latest.query) return latest.document
     const known = documents.get(query)
     const document = known ?? prepareDocument(schema, query, plans)
-    // Invalid documents are not cached, because they would evict valid documents, and rejecting them again is fast.
+    // Invalid documents are not cached, because invalid documents would evict valid documents.
     if ('errors' in document) return document
     if (known === undefined) documents.set(query, document)
     latest = { query, document }
@@ -116,7 +116,7 @@ const maxCharacters = 10_000_000
 
 /**
  * Each merchant has its own cache, so that no merchant evicts another merchant's texts. Above the total limit, the
- * least recently used cache is evicted. Clients then send their texts again.
+ * least recently used cache is evicted. If a client's text was evicted, the client sends the text again.
  */
 export function createPersistedQueryCache(
   { ofMerchant, ofAll } = { ofMerchant: maxCharactersPerMerchant, ofAll: maxCharacters },

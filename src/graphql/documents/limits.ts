@@ -8,7 +8,7 @@ import type {
 import { Kind } from 'graphql'
 import { mergeSelections } from '../plan/selection.ts'
 
-/** GraphiQL and large front ends need only a fraction of these limits. */
+/** Queries of GraphiQL and of large front ends stay far below each limit. */
 export const limits = {
   characters: 10_000,
   tokens: 1_000,

@@ -55,7 +55,8 @@ function createPrecheck(schema: GraphQLSchema, operation: OperationDefinitionNod
   const conditionVariables = conditionVariablesOf(operation, fragments)
   const selected = selectedFields(schema, operation, fragments)
   const scopeChecks = selected.flatMap(scopeSteps)
-  // A subscription, and the first mutation of an operation, check their own arguments before they take effect.
+  // The precheck skips the first field of the operation, because the field checks its own arguments before it takes
+  // effect.
   const [first] = selected
   const argumentChecks = selected.flatMap((each) => (each === first ? [] : argumentSteps(each, isMutation)))
   return (caller, variables) => {

@@ -108,7 +108,10 @@ function countMoneyMoves(
   return count(selectionSet)
 }
 
-/** Returns only errors that do not depend on variables. An error is a clause without a full stop. */
+/**
+ * Returns only errors that do not depend on variables. An error message omits the subject and the full stop, for
+ * example `must not be empty`.
+ */
 export function documentErrors(schema: GraphQLSchema, text: string): readonly string[] {
   if (text.trim() === '') return ['must not be empty']
   const document = prepareDocument(schema, text, createPlanCache())

@@ -28,8 +28,8 @@ export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
 }
 
 /**
- * Returns a promise only if it reads trusted documents from the database. With the policy `trusted`, other documents
- * are rejected before parsing. Only the policy `any` persists queries.
+ * Returns a promise only if it reads trusted documents from the database. With the policy `trusted`, a document that is
+ * not trusted is rejected before parsing. Only the policy `any` persists queries.
  */
 export function createDocumentResolver(
   schema: GraphQLSchema,

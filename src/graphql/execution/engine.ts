@@ -29,8 +29,8 @@ export type GraphqlRequest = DocumentRequest & {
 }
 
 /**
- * `planned` executes operations with plans, and falls back to graphql-js. `reference` uses only graphql-js. The two
- * executors have the same responses, limits, costs and prechecks.
+ * `planned` executes operations with plans, and falls back to graphql-js. `reference` uses only graphql-js. `planned`
+ * and `reference` have the same responses, limits, costs and prechecks.
  */
 export type Executor = 'planned' | 'reference'
 
@@ -51,7 +51,7 @@ export type Engine = {
   ) => CheckedOperation | RejectedOperation
   readonly execute: (checked: CheckedOperation) => Promise<ExecutionOutcome>
   readonly subscribe: (checked: CheckedOperation, signal: AbortSignal) => Promise<ExecutionOutcome>
-  /** Does not run a subscription, but returns null. */
+  /** `run` returns null for a subscription, without running the subscription. */
   readonly run: (request: GraphqlRequest, context: Context & ExecutionObserver) => Promise<ExecutionOutcome | null>
 }
 

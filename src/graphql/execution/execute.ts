@@ -30,7 +30,7 @@ export type GraphqlAnswer = {
 
 type RequestLogFields = {
   readonly operation: string | null
-  /** An operator has approved the operation name of a trusted document. */
+  /** If `isTrusted` is true, an operator has approved the operation name. */
   readonly isTrusted: boolean
   readonly codes: readonly string[]
 }

@@ -51,7 +51,7 @@ export function sliceReader(items: RowReader): RowReader {
   return { ...wholeRowReader, items, requestCursorColumns: items.requestCursorColumns }
 }
 
-/** `columns` returns the columns that fields have requested before the first call of `columns`. */
+/** After the first call of `columns`, no field can request another column. */
 type ProjectedRows = { readonly rows: RowReader; readonly columns: () => Projection; readonly list: NodeList }
 
 export function projectRows(list: NodeList, needs: ColumnNeeds<string>): ProjectedRows {
@@ -148,7 +148,7 @@ function keyedRowsOf(shared: SharedRows, only: string | undefined): KeyedRows {
   const { rows, find } = shared
   const type = only === undefined ? null : rows.requestColumn('type')
   const load: KeyedRows['load'] = ({ context }, keys, positions) => {
-    // Only one field reads these rows, so there are no other requests to batch.
+    // If a single field reads the rows, a loader has nothing to batch.
     if (shared.useCount === 1) return find(context, keys, positions)
     return getOrCreateLoader(context, shared, async (missing) => find(context, missing)).loadAll(keys)
   }

@@ -23,7 +23,7 @@ export function fallBackToGraphqlJs(): never {
   throw graphqlJsFallback
 }
 
-/** If one writer throws, also handles the rejections of the other writers. */
+/** If a writer throws, a rejected promise of another writer must not become an unhandled rejection. */
 export function writeAll(
   writers: readonly WriteLevel[],
   values: readonly unknown[],

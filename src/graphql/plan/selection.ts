@@ -113,7 +113,10 @@ export function conditionVariablesOf(operation: OperationDefinitionNode, fragmen
   return [...names]
 }
 
-/** Coerces arguments without variables only once. The result is frozen, because all requests share it. */
+/**
+ * Coerces arguments without variables only once. The coerced arguments are frozen, because all requests share the
+ * arguments.
+ */
 export function argumentsReader({
   field,
   node,

@@ -99,8 +99,8 @@ function requireWriterOf(writers: ReadonlyMap<string, WriteLevel>, type: string)
 export type SerializeLeaf = (value: unknown) => string
 
 /**
- * If `isText` is true, `write` returns a string without quotation marks, because the constant JSON text around the
- * value contains them. Adding quotation marks to each value would take a fifth of the response's time.
+ * If `isText` is true, `write` returns a string without quotation marks, because the quotation marks are part of the
+ * constant JSON text around the value. Adding quotation marks to each value would take a fifth of the response's time.
  */
 export type LeafWriter = { readonly write: SerializeLeaf; readonly isText: boolean }
 

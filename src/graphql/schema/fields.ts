@@ -9,7 +9,7 @@ import { argumentsOf, mapValues, withLocalIds } from './inputs.ts'
 import type { KeyedSource, WithSource } from './loader.ts'
 import { loaderOfSource } from './loader.ts'
 
-/** Only connections have arguments, because the arguments of a connection can be parsed before execution. */
+/** Only connections have arguments. The arguments of a connection are parsed before execution. */
 export type ObjectField<Row> = BaseField<Row> &
   (
     | { readonly args?: never; readonly fieldSource: RowFieldSource }

@@ -38,7 +38,7 @@ export type KeyedSource<Value> = {
 
 export type WithSource<Row> = { readonly source: KeyedSource<Row | null> }
 
-/** The result is null if the row does not exist, belongs to another merchant, or has another `type` than `only`. */
+/** The result is null if the row does not exist, belongs to another merchant, or is not of the type `only`. */
 export function sourceOfList<Row extends { readonly id: string }>(
   list: NodeList,
   only?: string,
@@ -116,7 +116,7 @@ function createLoader<Value>(find: (keys: readonly string[]) => Promise<(key: st
     for (const key of keys) loading.set(key, promise)
     return promise
   }
-  // Batches sets of keys, so that a list needs one promise instead of one per row.
+  // A batch item is the set of keys of one list, so that a list needs one promise instead of one per row.
   const batches = new DataLoader<readonly string[], void>(
     async (sets) => {
       const missing = new Set<string>()

@@ -54,7 +54,7 @@ export function nodeType<Row extends object>(
 
 function idField<Row>(type: string, { from, keyOf }: NodeKey<Row>): ObjectField<Row> {
   const compute = (row: Row) => toGlobalId(type, keyOf(row))
-  // A column source is faster than a computed source, and nearly every row in a response has an id.
+  // Reading a column is faster than computing a value, and nearly every row in a response has an id.
   const uuidSource: FieldSource = { kind: 'column', column: 'id', transform: (id: string) => toGlobalId(type, id) }
   return {
     type: 'ID',
