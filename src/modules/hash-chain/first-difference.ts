@@ -27,10 +27,14 @@ type SealComparison = {
   readonly seal: Seal
   readonly first: number
   readonly rows: readonly (HistoryRow | null)[]
-  /** The prints (short hashes) of the next seal. After a removal, the last rows of this seal may match these prints. */
+  /**
+   * The prints (short hashes) of the next seal. If a row was removed from the history, rows of the next seal can have
+   * moved into this seal.
+   */
   readonly printsAfter: string
   /**
-   * The rows that follow the rows of this seal. After an insertion, the following rows can include a row of this seal.
+   * The rows that follow the rows of this seal. If a row was inserted into the history, a row of this seal can have
+   * moved to the following rows.
    */
   readonly rowsAfter: readonly HistoryRow[]
 }

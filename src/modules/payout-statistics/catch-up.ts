@@ -14,8 +14,8 @@ const eventsPerBatch = 2_000
 const restToBatchRatio = 4
 
 /**
- * If a merchant has more unsealed events, the sealer is too far behind, and the catch-up counts the unsealed events
- * too.
+ * The sealer normally counts unsealed events. If a merchant has more than this number, the catch-up counts the unsealed
+ * events too.
  */
 const maxUnsealedEvents = 100_000
 

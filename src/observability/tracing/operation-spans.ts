@@ -74,7 +74,7 @@ function resultAttributes(value: unknown): Attributes {
   }
 }
 
-/** A domain error except UNAVAILABLE is an expected response and no failure of the span. */
+/** Domain errors except UNAVAILABLE are expected, so these errors do not mark the span as failed. */
 function recordSpanError(span: Span, error: unknown): void {
   const code = error instanceof DomainError ? error.code : 'INTERNAL'
   span.setAttribute('error.type', code)
