@@ -24,7 +24,9 @@ export type ExportLine = {
   readonly cells: ExportRecord
 }
 
-/** The balances come from ledger transfers, not from the exported lines, so that a wrong line does not go unnoticed. */
+/**
+ * The balances come from ledger transfers, not from the exported lines, so that the verification detects a wrong line.
+ */
 export type Export = {
   readonly kind: ExportKind
   readonly merchantId: string

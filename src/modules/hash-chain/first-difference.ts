@@ -4,9 +4,9 @@ import type { Seal } from './seal.ts'
 import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
- * The kinds of differences between a stored row and its seal. After a `missing` row, later rows may have moved up.
- * After an `inserted` row, later rows may have moved down. A `rewritten` seal is valid, but differs from the chain head
- * that was saved outside of the database.
+ * The kinds of differences between a stored row and its seal. If a row is `missing` or `inserted`, later rows may be at
+ * different positions. A `rewritten` seal is valid, but differs from the chain head that was saved outside of the
+ * database.
  */
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 

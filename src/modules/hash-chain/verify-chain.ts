@@ -98,7 +98,8 @@ async function readHistory(
 ): Promise<ReadonlyMap<number, HistoryRow>> {
   const ranges = seals.map((seal, i) => {
     const { through: after } = seals[i - 1] ?? previous
-    // A seal with fewer prints (short hashes) than events was altered, so the events without prints need not be read.
+    // If a seal has fewer prints (short hashes) than events, the seal was altered, and the events without prints need
+    // not be read.
     return { merchantId, after, through: Math.min(seal.through, after + countEvents(seal.prints)) }
   })
   const rows = await Promise.all(ranges.map((range) => findHistory(db, range)))

@@ -3,7 +3,7 @@ import type { ImportedRow } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
 import { customersByIds, idOwnersByKind } from './repository.ts'
 
-/** `problem` is a sentence. An object with a problem is not written. */
+/** `problem` is a sentence. An object with a problem is not imported. */
 export type ImportOutcome =
   | { readonly id: string | null; readonly outcome: 'imported' | 'same' }
   | { readonly id: string | null; readonly outcome: 'problem'; readonly problem: string }

@@ -29,8 +29,8 @@ export type StatisticsCatchUp = {
 
 /**
  * Counts events that were recorded before the payout statistics existed, and events that an interrupted rebuild left
- * uncounted. The sealer counts all other events. Several processes may run the catch-up, because each batch of events
- * is counted only once.
+ * uncounted. The sealer counts new events. Several processes may run the catch-up, because each batch of events is
+ * counted only once.
  */
 export function startStatisticsCatchUp({
   service,

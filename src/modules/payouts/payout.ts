@@ -132,10 +132,7 @@ export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountN
   return `Withdraw to ${accountNumber}/${bankCode}`
 }
 
-/**
- * Returns the payout in its initial state. The response to a repeated idempotency key contains the payout in its
- * initial state.
- */
+/** Returns the payout in its initial state, for the response to a repeated idempotency key. */
 export function payoutAsCreated(payout: Payout): Payout {
   return { ...payout, ...initialPayoutState, updatedAt: payout.createdAt }
 }

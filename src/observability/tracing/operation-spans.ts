@@ -32,10 +32,7 @@ export function createOperationTracer(tracer: Tracer, options: OperationSpanOpti
 
 type TracedDatabaseOptions = OperationSpanOptions & { readonly tracer: Tracer; readonly span: Span }
 
-/**
- * Adds an event to the operation's span for each start of the operation, including retries, and a child span for the
- * commit.
- */
+/** Adds a child span for the commit, and a span event for each start of the operation, including retries. */
 function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDatabaseOptions): Database {
   const parent = trace.setSpan(ROOT_CONTEXT, span)
   const onCommitted: OnCommitted = ({ writes, seconds }) => {

@@ -1,10 +1,7 @@
 import type { EndpointWorker } from './endpoint-worker.ts'
 import type { Throttle } from './throttle.ts'
 
-/**
- * The maximum number of delivery attempts in flight, per process and per merchant. Attempts to unhealthy endpoints have
- * a lower maximum.
- */
+/** The maximum number of delivery attempts in flight, per process and per merchant. */
 const [maxInFlight, maxUnhealthyInFlight] = [64, 32]
 const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 

@@ -13,7 +13,10 @@ export type Leases = {
   readonly release: () => Promise<void>
 }
 
-/** On SQLite, only one process sends webhooks. The writer epoch stops an earlier process, so leases are not needed. */
+/**
+ * On SQLite, only one process sends webhooks. A new process stops the writes of an earlier process, so leases are not
+ * needed.
+ */
 export const noLeases: Leases = {
   acquire: async (merchantIds) => new Set(merchantIds),
   release: async () => {},
