@@ -58,7 +58,6 @@ export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'd
   readonly names: FieldNames
   readonly fields: readonly RouteField[]
   readonly payloadNames: ReadonlySet<string>
-  /** `foldName` computes the folded spelling of a field name. */
   readonly namesByFoldedSpelling: ReadonlyMap<string, string>
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<IdempotentResult<unknown>>
   readonly writeOperation: Operation<never, IdempotentResult<unknown>, ApiDeclaration> | null
@@ -78,7 +77,7 @@ type RouteField = ReturnType<typeof toRouteField>
 
 /**
  * Requests that create a resource return 201, except payouts. The API contract does not define the HTTP statuses, so
- * they are the original provider's (ruling 1).
+ * the service uses the original provider's HTTP statuses (ruling 1).
  */
 const createdStatus = 201
 
@@ -295,7 +294,7 @@ function unknownFields(
   const errors: FieldError[] = []
   const ignored: string[] = []
   for (const key of Object.keys(body)) {
-    // A correct name needs no folding. Folding every name would take longer than the rest of this loop.
+    // Calling `foldName` for every name would more than double the loop's time.
     if (payloadNames.has(key)) continue
     const wire = namesByFoldedSpelling.get(foldName(key))
     if (wire === undefined) ignored.push(key)

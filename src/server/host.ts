@@ -47,7 +47,7 @@ export type ServerOptions = {
   readonly tabs?: () => Promise<readonly GraphiqlTab[]>
   readonly demoKey?: string | null
   readonly executor?: Executor
-  /** Without the fast path, Yoga handles every GraphQL request. */
+  /** If `hasFastPath` is false, Yoga handles every GraphQL request. */
   readonly hasFastPath?: boolean
   readonly rails?: readonly Rail[]
   readonly sharing?: SharedRateLimit

@@ -36,7 +36,7 @@ export function assetCodeErrors(
   if (typeof code !== 'string' || code.trim() === '') return []
   const candidates = assets.filter((asset) => !assetType || asset.assetType === assetType)
   if (findAsset(candidates, code)) return []
-  // The message lists the oldest asset codes first, because these are the asset codes of the API contract.
+  // The error message lists the oldest asset codes first, because the API contract contains the oldest asset codes.
   return [notOneOfError(field, candidates.map((asset) => asset.code).reverse())]
 }
 

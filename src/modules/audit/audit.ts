@@ -8,7 +8,7 @@ import type { Service } from '../../operations/context.ts'
 import { describeDifference } from '../hash-chain/first-difference.ts'
 import type { ChainVerification, MerchantChainHead } from '../hash-chain/verify-chain.ts'
 import { verifyChain } from '../hash-chain/verify-chain.ts'
-// These imports register the lists whose row counts are stored.
+// Importing these modules registers their lists, so that the audit checks the stored row counts of the lists.
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
@@ -97,7 +97,7 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'stored counts of lists are correct': async (db) => {
     const wrong = []
     for (const blockSize of [wholeListBlockSize, ...blockSizes]) {
-      // The divisor is larger than every sequence number, so that the whole list is one block.
+      // A division by more than the largest sequence number assigns all rows of a list to one block.
       wrong.push(...(await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })))
     }
     return wrong
@@ -107,12 +107,12 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'search keys match the customers': findWrongSearchKeys,
 }
 
-/** Each batch scans the table of payouts on PostgreSQL. A larger batch would need more memory. */
+/** On PostgreSQL, the query for each batch scans the whole table `payouts`. A larger batch would need more memory. */
 const payoutBatchSize = 20_000
 
 const engineCheckName = 'the database finds no damage in its files'
 
-/** Without its triggers, indexes, constraints and policies, the database would accept wrong data. */
+/** Without the triggers, indexes, constraints and policies, the database would accept wrong data. */
 const schemaCheckName = 'the schema matches the migrations'
 
 /**

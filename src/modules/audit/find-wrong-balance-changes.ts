@@ -8,10 +8,7 @@ import { ledgerChangesByDay } from './repository.ts'
 
 const eventsPerBatch = 20_000
 
-/**
- * The stored daily changes do not yet include the latest events, so this function adds the transfers of these events
- * before it compares the changes with the ledger.
- */
+/** The stored daily changes of balances may lack the latest transfers, so this function adds the missing transfers. */
 export async function findWrongBalanceChanges(db: Reader): Promise<readonly { readonly id: string }[]> {
   const wrong: { id: string }[] = []
   for (const { id: merchantId } of await allMerchants(db, {})) {

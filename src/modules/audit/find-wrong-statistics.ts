@@ -29,7 +29,7 @@ function addSums(differences: Map<string, bigint[]>, change: StatisticsChange, s
   const { day, assetCode, recipientCurrency, status, durationBucket } = change
   const key = `${day} ${assetCode}/${recipientCurrency} ${status} ${durationBucket}`
   const { payoutCount, amountUnits, amountRest, feeUnits, feeRest } = change
-  // Compares the sum of units and remainder, because the split of an amount into units and remainder may differ.
+  // Compares whole amounts, because equal amounts can be split into units and remainder in different ways.
   const sums = [BigInt(payoutCount), amountUnits * oneUnit + amountRest, feeUnits * oneUnit + feeRest]
   const before = differences.get(key)
   differences.set(

@@ -26,7 +26,6 @@ export const malformedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Also finds transfers whose wallet has no ledger account. */
 export const transfersWithWrongAsset = queryAllMerchants(() =>
   selectFrom('transfers')
     .leftJoin('accounts', (join) =>
@@ -170,8 +169,8 @@ export const payoutsWithoutRefund = queryAllMerchants(() =>
 )
 
 /**
- * Finds payout events with one of `statuses` whose ledger transfer is missing, has a different asset or amount, or does
- * not match `condition`.
+ * Finds payout events with one of `statuses` and without a correct ledger transfer. A correct ledger transfer has the
+ * payout's asset and net amount, and matches `condition`.
  */
 function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], condition: RawBuilder<boolean>) {
   return selectFrom('payoutEvents')

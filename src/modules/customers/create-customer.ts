@@ -52,9 +52,8 @@ export const CreateCustomerInput = z.object({
 /**
  * The contract describes customers (2.1), but has no endpoint that creates them.
  *
- * @param input `birthDate` has the form `1990-01-31` and must not be in the future. `expectedMonthlyIncome` has at most
- *   two decimal places. An individual needs a first and a last name, a business needs a business name.
- *   `complianceDetails` is a JSON string.
+ * @param input `birthDate` has the form `1990-01-31` and must not be in the future. An individual needs a first and a
+ *   last name, a business needs a business name. `complianceDetails` is a JSON string.
  */
 export const createCustomer = defineOperation(
   {

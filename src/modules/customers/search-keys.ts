@@ -56,7 +56,7 @@ export async function updateSearchKeys(
     keys.some(({ kind, key }) => kind === one.kind && key === one.key)
   const isOld = isAmong(old)
   const isCurrent = isAmong(current)
-  // Earlier versions stored other search keys (see `hasSearchKeys`).
+  // The database may contain search keys that an earlier version wrote (see `hasSearchKeys`).
   const stored = [...old, ...searchKeysOf(before, lowerAscii).filter((key) => !isOld(key))]
   const removed = stored.filter(({ kind, key }) => !isCurrent({ kind, key: foldText(key) }))
   for (const key of removed) await deleteSearchKey(tx, { merchantId, customerId, ...key })
@@ -88,8 +88,8 @@ export async function findCustomerIdsByName(
 }
 
 /**
- * Earlier versions converted only ASCII letters of search keys to lower case. To find these search keys, a search also
- * tries the term with its non-ASCII letters unchanged, capitalized and in upper case.
+ * To find search keys of earlier versions (see `hasSearchKeys`), a search also tries the term with its non-ASCII
+ * letters unchanged, capitalized and in upper case.
  */
 function nameForms(term: string): readonly string[] {
   const capitalized = term.toLowerCase().replace(/(^|[\s'-])(\p{L})/gu, (match) => match.toUpperCase())

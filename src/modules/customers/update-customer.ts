@@ -18,11 +18,12 @@ const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
   .extend({ customerId: lookupId(), ofType: oneOf(customerTypes).optional() })
 
 /**
- * Rejects a change that removes a required name only after all other checks.
+ * The check for required names needs the stored customer, so other errors of the input are reported first.
  *
  * @param input as for `createCustomer`, but an absent field keeps its value, and null or an empty string clears an
  *   optional field. If `ofType` is set, a customer of a different type is reported as not found. `complianceDetails` is
- *   merged with the stored details. A change of only these details does not change `updatedAt` and records no event.
+ *   merged with the stored details. If only `complianceDetails` changes, `updatedAt` stays the same and no event is
+ *   recorded.
  */
 export const updateCustomer = defineOperation(
   {

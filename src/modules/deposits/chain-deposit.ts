@@ -37,17 +37,15 @@ export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | '
  */
 export const reorganisedCause = 'the chain has let go of it after it was credited'
 
-/**
- * The cause comes before the operator's reason, so that a later report with the same cause is recognized as decided.
- */
+/** The text begins with the cause, so that the service can recognize a later report with the same cause. */
 export function causeWithReason(cause: string | null, reason: string): string {
   return `${cause}; ${reason}`
 }
 
 /**
- * Call only with a report that does not contradict the stored deposit. A report with fewer confirmations than stored is
- * ignored, because several nodes can repeat or delay reports. The credit depends on the number of confirmations instead
- * of the reported state, because a node may report a transfer as final too early.
+ * Call only with a report that does not contradict the stored deposit. A report with fewer confirmations than an
+ * earlier report is ignored, because several nodes can repeat or delay reports. The credit depends on the number of
+ * confirmations instead of the reported state, because a node may report a transfer as final too early.
  *
  * @returns `null` if nothing changes
  */
@@ -61,7 +59,7 @@ export function transitionOf(
     case 'DISMISSED':
       return null
     case 'CONFIRMED':
-      // A `REORGED` report for a credited deposit may only be delayed, so an operator must decide.
+      // A `REORGED` report for a credited deposit may be an old report that arrived late, so an operator must decide.
       return report.state === 'REORGED'
         ? { state: 'ATTENTION', confirmations, cause: reorganisedCause, isCreditDue: false }
         : null

@@ -2,7 +2,9 @@ import type { Context } from '../../operations/context.ts'
 import type { ChainDeposit } from './chain-deposit.ts'
 import { pendingDepositsOfWallets } from './repository.ts'
 
-/** The maximum number of pending deposits in a response, per wallet. Anyone can send tiny amounts to an address. */
+/**
+ * The maximum number of pending deposits per wallet in a response. Anyone can send many tiny deposits to an address.
+ */
 export const maxPendingDeposits = 20
 
 export type PendingDeposit = Pick<

@@ -37,7 +37,7 @@ export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[
 /**
  * Lists the watched addresses of all merchants. A client that continues with `next` misses no address.
  *
- * Addresses get their sequence numbers when they are first listed. If addresses were numbered at creation, transactions
+ * An address gets a sequence number when the address is first listed. With numbers from the creation, transactions
  * could commit the numbers out of order, and a client would miss a number that is committed late.
  *
  * @throws DomainError INVALID_INPUT, also if the cursor is beyond the latest number, for example after a restore from a

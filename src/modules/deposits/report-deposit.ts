@@ -170,7 +170,7 @@ async function recordContradiction(
   context: Context,
   { deposit, cause }: { deposit: ChainDeposit; cause: string },
 ): Promise<ChainDeposit> {
-  // The first contradiction and the operator's decision must not change, so later contradictory reports have no effect.
+  // A later contradictory report must not overwrite the first contradiction or the operator's decision.
   if (deposit.state === 'ATTENTION' || deposit.state === 'DISMISSED') return deposit
   if (deposit.cause?.startsWith(causeWithReason(cause, ''))) return deposit
   return storeDeposit(tx, context, { ...deposit, state: 'ATTENTION', cause })
@@ -192,7 +192,7 @@ async function applyTransition(
   return storeDeposit(tx, context, { ...changed, depositReference: deposit.reference, creditedAt })
 }
 
-/** Returns `null` if the wallet was credited, otherwise the reason against the credit. */
+/** Returns `null` if the wallet was credited, otherwise the reason why the wallet was not credited. */
 async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): Promise<string | null> {
   const { merchantId, network, txHash, addressId, walletId, amount, reference } = deposit
   // After a chain reorganization, the same blockchain transaction can appear with different log indexes. The wallet
@@ -210,7 +210,7 @@ async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): P
   }
 }
 
-/** After these errors, the database transaction is unchanged and can continue. */
+/** An operation that throws one of these errors has written nothing, so the database transaction can continue. */
 const tolerableCreditErrors = ['BALANCE_LIMIT_EXCEEDED', 'DEPOSIT_REFERENCE_REUSED']
 
 async function storeDeposit(tx: Tx, context: Context, changed: ChainDeposit): Promise<ChainDeposit> {

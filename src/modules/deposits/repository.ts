@@ -119,7 +119,7 @@ export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
 )
 
 /**
- * Finds deposits that a chain reorganization removed after the credit, with the same blockchain transaction, address
+ * Finds credited deposits that a chain reorganization removed, and that have the given blockchain transaction, address
  * and amount.
  */
 export const similarDepositsInAttention = query(

@@ -55,7 +55,7 @@ export async function resolveDeposit(
     return resolved
 
     async function outcome(): Promise<Partial<ChainDeposit>> {
-      // Other tables still record the credit of a dismissed deposit and its reversal.
+      // The tables `deposits` and `deposit_reversals` still record the credit and the reversal of a reversed deposit.
       if (action === 'dismiss') return { state: 'DISMISSED', depositReference: null, creditedAt: null }
       if (isCredited) return { state: 'CONFIRMED' }
       const { walletId, amount } = annotated

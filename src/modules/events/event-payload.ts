@@ -96,7 +96,7 @@ const statusByEventType = {
 
 async function loadPayoutsAtEvents(context: HydrationContext, events: readonly Event[], ids: readonly string[]) {
   const rows = new Map((ids.length > 0 ? await payouts.find(context, ids) : []).map((row) => [row.id, row]))
-  // Only a returned payout was `COMPLETED` before its current status.
+  // A payout can leave the status `COMPLETED` only for `RETURNED`.
   const returned = [...rows.values()].filter(({ status }) => status === 'RETURNED').map(({ id }) => id)
   const hasEarlier = events.some(({ type }) => type === 'payout.completed') && returned.length > 0
   const changes = hasEarlier

@@ -22,8 +22,8 @@ import { eventData, eventDescriptions } from './event-shape.ts'
 import { findEvents, listEvents, watchEvents } from './list-events.ts'
 
 /**
- * The limit is lower than in REST, because a GraphQL document can request many pages. The cost of a page (`cost.ts`)
- * includes the scanned events.
+ * Lower than the default, because a GraphQL document can request many pages. The cost of a page (`cost.ts`) includes
+ * the scanned events.
  */
 const maxScanned = 1_000
 

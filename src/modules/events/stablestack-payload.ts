@@ -68,7 +68,7 @@ export type StablestackTransaction = {
 
 type ReadContext = Pick<Context, 'db' | 'merchantId'>
 
-/** Returns the transactions by event sequence. Runs one query for each kind of row. */
+/** The keys of the returned map are event sequences. Runs one query for each kind of row. */
 export async function loadStablestackTransactions(
   context: Context,
   events: readonly HydratedEvent[],
@@ -88,7 +88,7 @@ export async function loadStablestackTransactions(
   const transactions = events.flatMap(({ sequence, object }): [number, StablestackTransaction][] => {
     if (object.type === 'payout') {
       const { status, referenceId } = object.row
-      // A payout that was cancelled later is not cancelled at the time of an earlier event.
+      // A payout is reported as cancelled only in the event of its failure, not in earlier events.
       const isCancelled = status === 'FAILED' && cancelledIds.has(referenceId)
       return [[sequence, payoutTransaction(object.row, isCancelled, parties)]]
     }

@@ -37,10 +37,7 @@ const eventExamples: {
   'webhook.test': { version: 1 },
 }
 
-/**
- * The transaction status for each event type of the format `stablestack`, which has its own event type for cancelled
- * payouts.
- */
+/** The event types of the format `stablestack`, with the transaction status of each event type. */
 const stablestackStatuses: { readonly [Type in EventType]?: Readonly<Record<string, TransactionStatus>> } = {
   'payout.initiated': { 'payout.initiated': 'PROCESSING' },
   'payout.completed': { 'payout.completed': 'COMPLETED' },

@@ -18,7 +18,7 @@ export type ControlTotals = {
   readonly hasMoreThanFiveDecimals: boolean
 }
 
-/** Rows with a sequence never change, so the batches can be read in different snapshots. */
+/** The batches can be read in different snapshots, because the summed amounts never change. */
 export async function sumSequenceRange(
   { after, through }: { readonly after: number; readonly through: number },
   sumBatch: (range: { after: number; through: number }) => Promise<readonly SumRow[]>,

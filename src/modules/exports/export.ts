@@ -24,7 +24,9 @@ export type ExportLine = {
   readonly cells: ExportRecord
 }
 
-/** The balances come from ledger transfers, not from the exported lines, so that a wrong line does not go unnoticed. */
+/**
+ * The balances come from ledger transfers, not from the exported lines, so that the verification detects a wrong line.
+ */
 export type Export = {
   readonly kind: ExportKind
   readonly merchantId: string
@@ -46,10 +48,10 @@ export const sumBatchSize = 1_000
 export type VerifiedLine = ExportLine & { readonly balance: Amount }
 
 /**
- * After the last line, verifies the number of lines, and that the opening balances plus the lines equal the closing
- * balances.
+ * After the last line, verifies the number of lines and the closing balances. A closing balance must be the opening
+ * balance plus all lines of the asset.
  *
- * @throws Error if the verification fails, and the caller must not write an end marker
+ * @throws Error if the verification fails; the caller must then leave the file without an end marker
  */
 export async function* verifyLines(exported: Export): AsyncGenerator<readonly VerifiedLine[]> {
   const balances = new Map(exported.opening.map(({ assetCode, balance }) => [assetCode, balance]))

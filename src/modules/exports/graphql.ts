@@ -64,8 +64,8 @@ type StatementKey = {
   readonly walletId: string
   readonly from: string | null
   /**
-   * `to` is `null` if the request has no `to`, so that cursors stay valid while the end of the period moves with the
-   * clock.
+   * `to` is `null` if the request has no `to`. The key must not contain the current time, because the key must be the
+   * same for all pages.
    */
   readonly to: string | null
   /** Both ends are exclusive. */

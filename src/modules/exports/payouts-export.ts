@@ -13,8 +13,8 @@ import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 /**
  * Exports payouts in order of creation, with their current status.
  *
- * The balance of an asset is the sum of all debits by payouts since the first payout, including fees. Credits for
- * failed and returned payouts are not payouts, so the balance does not include them.
+ * The balance of an asset is the sum of all debits by payouts since the first payout, including fees. The balance does
+ * not include the refunds of failed and returned payouts.
  *
  * @throws DomainError INVALID_INPUT
  */

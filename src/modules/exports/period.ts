@@ -36,7 +36,7 @@ type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 const maxSequence = 2 ** 31 - 1
 
 /**
- * Binary search. Times never decrease with the sequence number, so rows that are added later do not change the result.
+ * Binary search. A row with a higher sequence never has an earlier time, so new rows do not change the result.
  *
  * @param rowAtOrBefore returns the last row whose sequence is at most `sequence`
  */

@@ -2,7 +2,7 @@ import { payout } from '../payouts/payout-shape.ts'
 import type { Export, ExportBalance, ExportKind, ExportRecord, VerifiedLine } from './export.ts'
 import { verifyLines } from './export.ts'
 
-/** The fields besides `columns` are the names of the columns that every kind of export has. */
+/** `type`, `number`, `currency` and `balance` are the names of columns that every kind of export has. */
 export type RecordLayout = {
   readonly columns: readonly string[]
   readonly type: string

@@ -129,8 +129,7 @@ export const feeSums = query((p: Params<EventRangeParams>) =>
     .innerJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'events.merchantId')
-        // PostgreSQL's COALESCE is not leakproof, so COALESCE would prevent the use of an index under row-level
-        // security.
+        // COALESCE would prevent the use of an index (see `transferIdOfEvent`).
         .on(
           sql<boolean>`transfers.id = case when payout_events.transfer_id is null then payouts.transfer_id
             else payout_events.transfer_id end`,

@@ -9,7 +9,7 @@ export function* statusChangesIn(rows: readonly (HistoryRow & SettledPayoutColum
     const status = statusReachedBy(row.eventsType)
     const isCreation = status === 'PROCESSING'
     const payout = isCreation ? createdPayout(row) : settledPayout(row)
-    // The audit reports an event without its payout.
+    // Skips an event whose payout does not exist. The audit reports the event.
     if (status !== undefined && payout !== null) yield { status, time: Number(row.eventsTime), payout }
   }
 }

@@ -4,9 +4,9 @@ import type { Seal } from './seal.ts'
 import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
- * The kinds of differences between a stored row and its seal. After a `missing` row, later rows may have moved up.
- * After an `inserted` row, later rows may have moved down. A `rewritten` seal is valid, but differs from the chain head
- * that was saved outside of the database.
+ * The kinds of differences between a stored row and its seal. If a row is `missing` or `inserted`, later rows may be at
+ * different positions. A `rewritten` seal is valid, but differs from the chain head that was saved outside of the
+ * database.
  */
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
@@ -27,10 +27,14 @@ type SealComparison = {
   readonly seal: Seal
   readonly first: number
   readonly rows: readonly (HistoryRow | null)[]
-  /** The prints (short hashes) of the next seal. After a removal, the last rows of this seal may match these prints. */
+  /**
+   * The prints (short hashes) of the next seal. If a row was removed from the history, rows of the next seal can have
+   * moved into this seal.
+   */
   readonly printsAfter: string
   /**
-   * The rows that follow the rows of this seal. After an insertion, the following rows can include a row of this seal.
+   * The rows that follow the rows of this seal. If a row was inserted into the history, a row of this seal can have
+   * moved to the following rows.
    */
   readonly rowsAfter: readonly HistoryRow[]
 }

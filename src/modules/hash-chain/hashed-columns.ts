@@ -6,9 +6,9 @@ export const currentFormat = 1
 /**
  * The immutable columns of each table whose rows belong to events, in the order in which the columns are hashed.
  *
- * `merchantId` is not hashed, because the seal contains `merchantId`. An event's number is not hashed, because it is
- * the event's position in the seal. A test checks that every other column is either here or in `unhashedColumns`. A new
- * column here needs a new hash format.
+ * `merchantId` is not hashed, because the seal contains `merchantId`. An event's number is not hashed, because the
+ * order of the hashed events determines the number. A test checks that every other column is either here or in
+ * `unhashedColumns`. A new column here needs a new hash format.
  */
 export const hashedColumns = {
   events: ['type', 'objectId', 'version', 'time', 'data'],
@@ -69,7 +69,7 @@ export const historyColumns: readonly HistoryColumn[] = Object.entries(hashedCol
   columns.map((column) => ({ table: table as HashedTable, column, name: columnAlias(table, column) })),
 )
 
-/** If a row of the event's history does not exist, all columns of the row are `null`. */
+/** An event, joined with the rows that belong to the event. The columns of a missing row are all `null`. */
 export type HistoryRow = Readonly<Record<string, unknown>> & { readonly sequence: number }
 
 function columnAlias(table: string, column: string): string {

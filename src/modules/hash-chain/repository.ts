@@ -16,10 +16,7 @@ import type { Seal } from './seal.ts'
 
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
-/**
- * `after` is exclusive and `through` is inclusive. One SQL statement reads all rows in one snapshot, and every join
- * uses a full primary key. An imported wallet and its opening transfer have the same id.
- */
+/** `after` is exclusive and `through` is inclusive. One SQL statement reads all rows in one snapshot. */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) => selectRelatedRows(p, columns).$castTo<HistoryRow>())
 

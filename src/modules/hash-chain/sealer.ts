@@ -24,7 +24,7 @@ const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
 /**
  * A seal of few events costs as much as a full seal. After seals of few events, the sealer pauses for
- * `pauseToPollRatio` times their duration, so that more events accumulate.
+ * `pauseToPollRatio` times the duration of these seals, so that more events accumulate.
  */
 const pauseToPollRatio = 20
 

@@ -74,7 +74,7 @@ async function verifyMerchant(
 ): Promise<MerchantVerification> {
   let head = genesisHead
   for (;;) {
-    // After a removal, rows move up from the next seal, so one more seal is read than compared.
+    // If a row was removed, rows of the next seal move into this seal, so the comparison of a seal needs the next seal.
     const seals = await sealsAfter(db, { merchantId, after: head.number, limit: sealBatchSize + 1 })
     const batch = seals.slice(0, sealBatchSize)
     const history = await readHistory(db, { merchantId, seals: batch, previous: head })
@@ -98,7 +98,8 @@ async function readHistory(
 ): Promise<ReadonlyMap<number, HistoryRow>> {
   const ranges = seals.map((seal, i) => {
     const { through: after } = seals[i - 1] ?? previous
-    // A seal with fewer prints (short hashes) than events was altered, so the events without prints need not be read.
+    // If a seal has fewer prints (short hashes) than events, the seal was altered, and the events without prints need
+    // not be read.
     return { merchantId, after, through: Math.min(seal.through, after + countEvents(seal.prints)) }
   })
   const rows = await Promise.all(ranges.map((range) => findHistory(db, range)))
@@ -142,10 +143,7 @@ function createSealDifference(
   return { merchantId, event, table: 'seals', key: `${key}`, done, otherEvent: null }
 }
 
-/**
- * A copy of a chain head outside of the database reveals any later change of the rows that the seal and its
- * predecessors cover.
- */
+/** A chain head that was saved outside of the database reveals any later change of sealed rows up to that seal. */
 export type MerchantChainHead = Pick<Seal, 'merchantId' | 'number' | 'hash'>
 
 /** `heads` must be sorted by merchant id. */

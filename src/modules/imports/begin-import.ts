@@ -8,8 +8,8 @@ import { endOfList } from './repository.ts'
 /**
  * The operator log has one row for the whole import, even if the import runs many transactions.
  *
- * @throws DomainError INVALID_INPUT if the merchant has payouts, because the balances then differ from the balances in
- *   the source
+ * @throws DomainError INVALID_INPUT if the merchant has payouts, because payouts change balances that the import
+ *   compares with the source
  */
 export async function beginImport({ db, merchantId }: Context, { isDryRun }: ImportOptions): Promise<void> {
   const requireNoPayout = async (reader: Reader) => {

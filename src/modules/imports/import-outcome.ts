@@ -3,7 +3,7 @@ import type { ImportedRow } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
 import { customersByIds, idOwnersByKind } from './repository.ts'
 
-/** `problem` is a sentence. An object with a problem is not written. */
+/** `problem` is a sentence. An object with a problem is not imported. */
 export type ImportOutcome =
   | { readonly id: string | null; readonly outcome: 'imported' | 'same' }
   | { readonly id: string | null; readonly outcome: 'problem'; readonly problem: string }
@@ -16,13 +16,12 @@ export type ImportOptions = {
 type ImportSteps<Row, Stored, Known> = {
   readonly findStored: (db: Reader, ids: readonly string[]) => Promise<Stored[]>
   readonly prepare: (db: Reader, stored: ReadonlyMap<string, Stored>) => Promise<Known>
-  /** Finds only problems that are specific to this kind of object. */
   readonly findProblem: (known: Known, row: Row) => string | null
   readonly insert: (tx: Tx, row: Row) => Promise<void>
   readonly complete?: (known: Known, stored: Stored, row: Row) => object
   /**
-   * `remember` is called for each row that is inserted (in a dry run, that would be inserted), so that `findProblem`
-   * can compare later rows with this row.
+   * `remember` is called for each new row without a problem, also in a dry run, so that `findProblem` can compare later
+   * rows with that row.
    */
   readonly remember?: (known: Known, row: Row) => void
 }
@@ -102,9 +101,9 @@ const nouns: Readonly<Record<ObjectKind, string>> = {
 }
 
 /**
- * Returns why ids cannot be used for new objects (ruling 144). If an id belongs to another merchant, the reason must
- * not disclose the merchant. An id of another kind of object is a problem too, because event versions are counted per
- * id.
+ * Returns, for each id that a new object cannot use, the reason (ruling 144). If an id belongs to another merchant, the
+ * reason must not disclose the merchant. Objects of different kinds must not share an id, because event versions are
+ * counted per id.
  */
 async function findIdProblems(
   db: Reader,

@@ -40,7 +40,7 @@ const optionalText = () =>
     .nullish()
     .transform((value) => value ?? null)
 
-/** The provider's short form of a customer lacks fields whose columns must not be null (ruling 142). */
+/** The provider's short form of a customer lacks fields that the table requires (ruling 142). */
 const textOrEmpty = () =>
   text()
     .nullish()

@@ -6,9 +6,9 @@ import { databaseCopyRow } from './repository.ts'
 type DatabaseCopy = RowOf<'databaseCopies'>
 
 /**
- * A database copy, running or finished, from or to this database. Services must not use the database. If `isOver` is
- * true, the database was moved permanently. If `isTarget` is true, this database is the copy, and may lack rows,
- * indexes and foreign keys.
+ * Describes why services must not use this database: the database is being copied, was moved, or is an incomplete copy.
+ * If `isOver` is true, the database was moved permanently. If `isTarget` is true, this database is the copy, and may
+ * lack rows, indexes and foreign keys.
  */
 export type BlockingCopy = {
   readonly message: string

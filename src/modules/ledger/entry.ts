@@ -67,8 +67,8 @@ function kindsWithDirection(direction: EntryDirection): TransferKind[] {
 }
 
 /**
- * The position of the wallet's entry in its transfer: debits come first, and a returned fee adds a second debit. The
- * entry's id contains the position, so the position must never change.
+ * The position of the wallet's entry among the entries of its transfer. Debits come before credits, and the refund of a
+ * fee adds a second debit. The entry's id contains the position, so the position must never change.
  */
 export function lineNumberOf({ kind, fee }: Pick<Entry, 'kind' | 'fee'>): number {
   if (directionOf(kind) === 'debit') return 1

@@ -37,10 +37,10 @@ const clockToleranceMs = 60_000
 type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUsedAtMs: number }
 
 /**
- * Returns synchronously if the credential is cached, and no API key or sandbox clock has changed since.
+ * Returns synchronously if the credential is cached. A change of any API key or sandbox clock clears the cache.
  *
- * All invalid credentials get the same error in about the same time (ruling 4), also sandbox credentials in live mode
- * and live credentials in the sandbox.
+ * All invalid credentials get the same error in about the same time (ruling 4). Sandbox credentials are invalid in live
+ * mode, and live credentials are invalid in the sandbox.
  *
  * @throws DomainError INVALID_TOKEN, by rejecting the promise
  */
@@ -117,7 +117,7 @@ async function cachedKeyOfToken(service: Service, token: string, row: ApiKeyRow 
   const key = cachedKeyOf(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
   if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
-  // A token is invalid before its issue time. Otherwise a token from a process whose clock is ahead would be valid for
+  // A token is invalid before its issue time, because a token from a process whose clock is ahead would be valid for
   // too long.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
@@ -182,12 +182,15 @@ function recordUseIfDue(service: Service, { keyId: id, merchantId, lastUsedAtMs 
   const at = wallClock()
   const uses = recentUses.get(db) ?? new Map<string, number>()
   recentUses.set(db, uses)
-  // A stored time of the last use in the future comes from a clock that was ahead, and is replaced.
+  // If a clock was ahead, the stored time of the last use can be in the future. The new time replaces a future time.
   if ([uses.get(id) ?? 0, lastUsedAtMs].some((time) => Math.abs(at - time) < lastUsedPrecisionMs)) return
   uses.set(id, at)
-  // The request must neither wait for this write nor fail with it.
+  // The request must not wait for this write, and must succeed even if this write fails.
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 
-/** The times of recorded and queued uses, so that concurrent requests cause only one write. */
+/**
+ * For each API key, the latest use that was recorded or is being recorded, so that concurrent requests cause only one
+ * write.
+ */
 const recentUses = new WeakMap<Database, Map<string, number>>()

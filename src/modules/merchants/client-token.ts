@@ -58,7 +58,7 @@ const verifiedTokens = new LRUCache<string, TokenClaims>({ max: 10_000 })
 /**
  * The caller must check the token's expiry.
  *
- * @returns `null` for a malformed or modified token, another key, or another algorithm
+ * @returns `null` if the token is malformed, was modified, or was signed with a different key or algorithm
  */
 export async function verifyClientToken(secrets: Secrets, key: SigningKey, token: string): Promise<TokenClaims | null> {
   const cacheKey = `${key.secretHash} ${token}`

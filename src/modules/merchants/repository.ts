@@ -89,7 +89,7 @@ export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: str
 
 type KeyUse = { merchantId: string; id: string; usedAt: string; before: string; after: string }
 
-/** A stored time later than `after` comes from a clock that was ahead. */
+/** A clock that was ahead can have stored a `lastUsedAt` later than `after`. */
 export const markKeyUsed = statement((p: Params<KeyUse>) =>
   updateTable('apiKeys')
     .set({ lastUsedAt: p.usedAt })

@@ -46,8 +46,8 @@ export async function setExtendedPublicKeys(
 }
 
 /**
- * Keeps the stored key if the new key differs only in its encoding, because each encoding would begin with derivation
- * index 0 and derive the same addresses again.
+ * Keeps the stored key if the new key is only a different encoding of the stored key. A new encoding would restart at
+ * derivation index 0 and derive the same addresses again.
  */
 function keepEquivalentKey(stored: string | null, requested: string | null): string | null {
   if (stored === null || requested === null) return requested ?? stored

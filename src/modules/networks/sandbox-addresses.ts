@@ -29,8 +29,8 @@ export function sandboxMerchantAddress(family: AddressFamily, merchantId: string
 }
 
 /**
- * The address is on the ed25519 curve. ed25519 keys derive only from private keys (SLIP-0010), so the sandbox adds a
- * point to a public key: `base + SHA-512(index) · G`. Anyone with the mnemonic can compute the private key of the
+ * Adds a point to a public key (`base + SHA-512(index) · G`), because ed25519 keys derive only from private keys
+ * (SLIP-0010). The address is on the ed25519 curve. Anyone with the mnemonic can compute the private key of the
  * address.
  */
 export function sandboxSolanaAddress(index: number): string {

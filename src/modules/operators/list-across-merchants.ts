@@ -65,7 +65,7 @@ async function openMerchantList<Item extends MerchantListRow, Input extends obje
     ...(position && { createdBefore: earlierTime(filter.createdBefore, justAfter(position)) }),
   }
   const firstSlice = await list.slice(context, { ...input, first })
-  // After the first page, `firstSlice` counts only the remaining rows, so a second query reads the total.
+  // On later pages, the filter of `firstSlice` excludes the rows of earlier pages, so a second query counts all rows.
   const total = await (position === null ? firstSlice : await list.slice(context, { ...filter, first: 1 })).total()
   const rows = rowsAfter(
     readItems(firstSlice, async (after) => list.slice(context, { ...input, first, after })),
@@ -87,7 +87,7 @@ async function* readItems<Item extends MerchantListRow>(
   }
 }
 
-/** Sorts rows with the same creation time by id, because a merchant's list can have another order. */
+/** Sorts rows with the same creation time by id, because the list of a merchant may sort these rows differently. */
 async function* rowsAfter<Item extends MerchantListRow>(
   rows: AsyncIterable<Item>,
   position: RowPosition | null,
@@ -121,7 +121,10 @@ function decodeCursor(after: string): RowPosition {
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }
 
-/** Returns an exclusive upper bound that includes all rows with the same creation time as the position. */
+/**
+ * Returns the next millisecond, because `createdBefore` is exclusive and rows with the same creation time must be
+ * included.
+ */
 function justAfter({ createdAt }: RowPosition): string {
   return timestamp(Date.parse(createdAt) + 1)
 }

@@ -25,7 +25,7 @@ type EventPoller = {
   failure: { readonly error: unknown } | null
 }
 
-// The map's key is `watch`, because all copies of a database object have the same function `watch`.
+// `eventPollers` has the function `watch` as its key, because all copies of a database object share this function.
 const eventPollers = new WeakMap<Database['watch'], EventPoller>()
 
 function eventPollerOf({ watch }: Database): EventPoller {
@@ -42,7 +42,7 @@ function eventPollerOf({ watch }: Database): EventPoller {
  */
 export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
-/** All subscribers of a process share one poll, which runs after commits. */
+/** All subscribers of a process share one poll for new events. */
 export async function subscribeToEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   listener: () => void,

@@ -20,7 +20,7 @@ type DeferredEvent = {
 
 const deferredEventsPrefix = 'events '
 
-/** Returns the event of a deferred write for the metrics, or `null` if the write is not an event. */
+/** Returns the event that a deferred write inserts, or `null` if the write inserts no event. */
 export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | null {
   return name.startsWith(deferredEventsPrefix) ? ((value as DeferredEvent | null)?.event ?? null) : null
 }

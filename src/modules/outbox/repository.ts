@@ -27,7 +27,7 @@ type EventInsertParams = Omit<NewRowOf<'events'>, 'sequence' | 'version' | 'data
 
 const commonColumns = ['merchantId', 'type', 'objectId', 'time'] as const
 
-/** The event's sequence is the latest reserved number minus `back`. */
+/** The event's sequence is the last number that the transaction has reserved, minus `back`. */
 export const insertEvent = statement((p: Params<EventInsertParams & { version: number }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -106,7 +106,7 @@ export const eventsBySequence = query((p: Params<{ merchantId: string; sequences
     .where('sequence', 'in', listParam(p.sequences)),
 )
 
-/** All subscribers share one poll, so the query reads several merchants and all their customers. */
+/** All subscribers share this query, so the query reads several merchants with all their customers. */
 export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(
     acrossMerchants(

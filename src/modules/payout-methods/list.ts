@@ -33,7 +33,8 @@ export const payoutMethods = defineList({
     if (currency === null) return { ownerId, type: type ?? undefined, ...omitNulls(others) }
     const conditions = { ownerId, currency, ...omitNulls(others) }
     if (type === null) return conditions
-    // A currency determines the type of payout method, so a filter by a currency and by another type matches nothing.
+    // A currency determines the type of payout method, so a filter by a currency and by a different type matches
+    // nothing.
     const asset = await assetCodeByCode(context.db, { code: currency })
     return asset?.assetType === assetTypeOfMethod[type] ? conditions : null
   },

@@ -3,7 +3,7 @@ import { addressFamily } from '../networks/network.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 import type { countryOfCurrency } from './payout-method.ts'
 
-/** The fields whose values are known before a form for a payout method is shown. */
+/** A form for a payout method does not ask for these fields, because the client already knows the values. */
 type PresetField = 'type' | 'currency' | 'customerId'
 
 export type BankField = Exclude<keyof typeof CreateBankPayoutMethodInput.shape, PresetField>

@@ -40,7 +40,8 @@ export type PayoutMethodRequirements = {
 }
 
 /**
- * Derives the required fields from the input schemas of the operations, so that the two cannot differ.
+ * Derives the required fields from the input schemas of the operations, so that the response always matches the
+ * validation.
  *
  * @param input `country` is the country of the bank and is optional
  * @throws DomainError INVALID_INPUT, also if currency and country do not match

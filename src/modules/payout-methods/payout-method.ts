@@ -48,7 +48,7 @@ export type ListedPayoutMethod = {
 
 export type ListedMethod<Method extends PayoutMethod> = Pick<Method, ListedColumn>
 
-/** The cast is safe, because a CHECK constraint enforces which columns each type of payout method has. */
+/** A CHECK constraint for each type of payout method makes the cast safe. */
 export function toPayoutMethod(row: PayoutMethodTableRow): PayoutMethod {
   return row as PayoutMethod
 }

@@ -14,8 +14,8 @@ const eventsPerBatch = 2_000
 const restToBatchRatio = 4
 
 /**
- * If a merchant has more unsealed events, the sealer is too far behind, and the catch-up counts the unsealed events
- * too.
+ * The sealer normally counts unsealed events. If a merchant has more than this number, the catch-up counts the unsealed
+ * events too.
  */
 const maxUnsealedEvents = 100_000
 
@@ -29,8 +29,8 @@ export type StatisticsCatchUp = {
 
 /**
  * Counts events that were recorded before the payout statistics existed, and events that an interrupted rebuild left
- * uncounted. The sealer counts all other events. Several processes may run the catch-up, because each batch of events
- * is counted only once.
+ * uncounted. The sealer counts new events. Several processes may run the catch-up, because each batch of events is
+ * counted only once.
  */
 export function startStatisticsCatchUp({
   service,

@@ -10,7 +10,7 @@ export async function rebuildStatistics(
 ): Promise<{ readonly merchants: number }> {
   const { db } = service
   let merchants = 0
-  // This empty write stores the row of the operator log even if there are no merchants.
+  // The first write also inserts the row of the operator log, and without merchants no other write would run.
   await db.write(() => undefined)
   for await (const merchantIds of iterateMerchantIds(db)) {
     for (const merchantId of merchantIds) {

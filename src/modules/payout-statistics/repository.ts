@@ -21,13 +21,13 @@ import type { StatisticsChange } from './payout-statistics.ts'
 /** One SQL statement adds up to 16 statistics rows, so a typical seal needs at most six statements. */
 const statementSizes = [16, 4, 1] as const
 
-/** Each change must belong to another row, because one statement cannot update a row twice. */
+/** Each change must update a different row, because one statement cannot update a row twice. */
 export const addToStatistics = addToSums<StatisticsChange>('payoutStatistics', {
   key: ['day', 'assetCode', 'recipientCurrency', 'status', 'durationBucket'],
   sums: ['payoutCount', 'amountUnits', 'amountRest', 'feeUnits', 'feeRest'],
 })
 
-/** Each change must belong to another row, because one statement cannot update a row twice. */
+/** Each change must update a different row, because one statement cannot update a row twice. */
 export const addToBalances = addToSums<BalanceChange>('dailyBalanceChanges', {
   key: ['day', 'assetCode'],
   sums: ['changeUnits', 'changeRest'],

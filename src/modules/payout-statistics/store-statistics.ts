@@ -13,7 +13,7 @@ export type CountedEvents = {
 }
 
 /**
- * The statistics cursor moves in the same transaction, and only if the cursor is at `after`, so that no event is
+ * The transaction that adds the changes also moves the statistics cursor from `after` to `through`, so no event is
  * counted twice.
  *
  * @returns false if the statistics cursor is not at `after`

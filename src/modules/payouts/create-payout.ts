@@ -126,7 +126,7 @@ type PayoutPosting = {
   readonly referenceId: string
 }
 
-/** Building a payout object from spreads takes ten times as long. */
+/** Object spread syntax (`...row`) would take ten times as long. */
 function newPayout(
   { request, recipient, price, idempotency }: PayoutDraft,
   { row, entry, transferId, referenceId }: PayoutPosting,

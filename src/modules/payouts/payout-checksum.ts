@@ -7,7 +7,7 @@ import { initialPayoutState } from './payout.ts'
 
 const mutableColumns = [...Object.keys(initialPayoutState), 'updatedAt', 'checksum']
 
-/** The checksum depends on the order of these columns, so a migration must add new columns at the end of the table. */
+/** The checksum depends on the order of the columns, so a migration must add new columns at the end of the table. */
 const immutableColumns = Object.keys(tables.payouts).filter(
   (name) => !mutableColumns.includes(name),
 ) as (keyof Payout)[]

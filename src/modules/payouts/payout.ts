@@ -127,12 +127,12 @@ export const initialPayoutState = {
 
 export type PayoutEvent = RowOf<'payoutEvents'>
 
-/** The original provider's responses have the same text (ruling 45). */
+/** The original provider's responses contain this text (ruling 45). */
 export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountNumber' | 'bankCode'>): string {
   return `Withdraw to ${accountNumber}/${bankCode}`
 }
 
-/** Returns the payout in its initial state. A request that repeats an idempotency key gets this response. */
+/** Returns the payout in its initial state, for the response to a repeated idempotency key. */
 export function payoutAsCreated(payout: Payout): Payout {
   return { ...payout, ...initialPayoutState, updatedAt: payout.createdAt }
 }

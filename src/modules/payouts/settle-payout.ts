@@ -25,7 +25,7 @@ export const settledStatuses = defineEnum({
 })
 export type SettledStatus = (typeof settledStatuses)[number]
 
-/** A payout can get the status in a key only from the status in the value (ruling 46). */
+/** For each new status of a payout, the status that the payout must have before (ruling 46). */
 const requiredStatus = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
 
 export const settlementEvents = {

@@ -33,8 +33,8 @@ export const simulatePayout = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parseInput(SimulatePayoutInput, input, payoutLookupErrors(input))
-    // The idempotency row stores only `updatedAt`. The response is the current payout with the requested status and
-    // this `updatedAt`.
+    // The idempotency row stores only `updatedAt`. The response is the current payout, with the requested status and
+    // the stored `updatedAt`.
     const { result, isReplayed } = await runOnce(context, 'simulatePayout', request, async (tx) => {
       const { id: payoutId } = await findPayoutByLookup(tx, context, request)
       const { updatedAt } = await settleManually(tx, context, { ...request, payoutId }, externalRailError)

@@ -22,8 +22,8 @@ type WatchPayoutsArgs = {
 /**
  * A merchant's event sequence has no gaps, so a stream of payouts misses no change.
  *
- * @param args with `payoutIds`, the stream begins with the current payouts and ends when all these payouts have a final
- *   status; without `payoutIds`, the stream has later changes only and never ends
+ * @param args if `payoutIds` is set, the stream begins with the current payouts, and ends when all these payouts have a
+ *   final status; if `payoutIds` is `null`, the stream contains only later changes and does not end
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (a payout or the customer)
  */

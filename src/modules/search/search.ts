@@ -122,8 +122,8 @@ async function findPayoutIds({ context: { db }, term, idOf, params }: Search): P
   const [byTransactionId, byReference, byKey, byAccountNumber, byFiatReference] = await Promise.all([
     findPayoutByTransactionId(db, { merchantId, transactionId: term }),
     uuid === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(uuid) }),
-    // The payout with this idempotency key can belong to a customer that the caller may not see. Therefore only the id
-    // is used, and the payout is read again with the caller's restrictions.
+    // The payout with this idempotency key can belong to a customer that the caller may not see. The search uses only
+    // the payout's id, and later reads the payout with the caller's restrictions.
     key === null ? null : payoutByIdempotencyKey(db, { merchantId, idempotencyKey: key }),
     payoutIdsByAccountNumber(db, { ...params, accountNumber: term }),
     payoutIdsByFiatReference(db, { ...params, fiatReferenceId: term }),

@@ -102,9 +102,7 @@ function isEmpty(conditions: object): boolean {
   return Object.keys(conditions).length === 0
 }
 
-/**
- * The sequence numbers of payouts and deposits have no gaps, so a page's sequence numbers follow from the two counts.
- */
+/** Sequence numbers have no gaps, so the counts of payouts and deposits determine the sequence numbers of a page. */
 async function findNumbers(
   read: Reader,
   { merchantId, payouts, deposits, offset, limit }: PageSearch,

@@ -84,7 +84,7 @@ export const transaction = resource<Transaction>(
   members,
 )
 
-/** In the original provider's responses, each transaction begins with the merchant. */
+/** `merchant_id` is the first member, like in the original provider's responses. */
 export const customerTransaction = resource<Transaction>(
   'CustomerTransaction',
   'A payout or a deposit of one customer.',

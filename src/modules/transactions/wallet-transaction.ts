@@ -14,7 +14,10 @@ export const transactionStatuses = defineEnum({
 })
 export type TransactionStatus = (typeof transactionStatuses)[number]
 
-/** The service has no internal transfers, but clients of the original provider filter by that type (ruling 131). */
+/**
+ * The service has no internal transfers, but clients of the original provider filter by `INTERNAL TRANSFER` (ruling
+ * 131).
+ */
 export const transactionTypes = defineEnum({
   DEPOSIT: 'Money arrived in a wallet.',
   PAYOUT: 'Money left a wallet for a bank account.',

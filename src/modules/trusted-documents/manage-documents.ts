@@ -13,7 +13,7 @@ export type AddedDocuments = { readonly added: number; readonly known: number }
 
 /**
  * Adds either all documents of a manifest or none. A manifest can make removed documents trusted again. An id cannot be
- * used for another text, because deployed clients send the id instead of the text.
+ * used for a different text, because deployed clients send the id instead of the text.
  *
  * @param manifest the content of the manifest (see `parse-manifest.ts`)
  * @param validate returns the errors of a text according to the schema and the limits
@@ -65,7 +65,7 @@ function documentError({ id, name }: ManifestDocument, message: string): FieldEr
 }
 
 /**
- * After the removal, the id cannot be used for another text.
+ * The id of a removed document cannot be used for a different text.
  *
  * @throws DomainError RESOURCE_NOT_FOUND if the document is not trusted
  */

@@ -1,8 +1,8 @@
 import type { RowOf } from '../../database/tables.ts'
 
 /**
- * The GraphQL document is trusted for all merchants until `removedAt`. The client's build tool generates `id`. The same
- * `id` never gets another `text`.
+ * The GraphQL document is trusted for all merchants until `removedAt`. The client's build tool generates `id`. The
+ * `text` of an `id` never changes.
  */
 export type TrustedDocument = RowOf<'trustedDocuments'>
 

@@ -17,8 +17,9 @@ export type TrustedDocumentWatcher = {
 /**
  * Calls `apply`, in order, with documents that any process has added or removed.
  *
- * On SQLite, each request for a document compares the table version, so a removed document is rejected immediately. On
- * PostgreSQL, notifications report changes. If a notification is lost, a poll finds the changes within two seconds.
+ * On SQLite, each request for a document checks whether the table version has changed, so a removed document is
+ * rejected immediately. On PostgreSQL, notifications report changes. If a notification is lost, a poll finds the
+ * changes within two seconds.
  *
  * @param apply gets all changes in one call and must not fail; the synchronous part of `apply` takes effect before the
  *   next request

@@ -40,8 +40,8 @@ export async function addDeposit(
     return requireSameDeposit(earlier, { walletId, amount })
   }
 
-  // Payouts and deposits form one list of transactions, so a later transaction must not have an earlier time. Payouts
-  // and deposits lock the transaction list before the wallet, to avoid deadlocks.
+  // The list of transactions contains payouts and deposits, so a deposit must not have an earlier time than the latest
+  // payout. Payouts and deposits lock the transaction list before the wallet, to avoid deadlocks.
   const { latestTime } = await stampTransactions(tx, context, BigInt(context.now()))
   const transfer = await postTransfer(tx, withFixedTime(context, latestTime), {
     kind: 'deposit',
@@ -69,7 +69,7 @@ export async function addDeposit(
   return deposit
 }
 
-/** Each deposit stores how many payouts are older, so payouts need no position in the list of transactions. */
+/** Each deposit stores the number of older payouts, so payouts need no position in the list of transactions. */
 function stampTransactions(tx: Tx, { merchantId }: Context, time: bigint) {
   return stampSequence(tx, { merchantId, name: 'payouts', time })
 }

@@ -40,7 +40,7 @@ export const wallets = defineList({
     // The API contract has only the wallet status `active`.
     if (status !== null && status !== 'active') return null
     if (currency === null) return { ownerId, assetType: assetType ?? undefined, ...omitNulls(others) }
-    // A currency determines the asset type, so a filter by a currency and by another asset type matches nothing.
+    // A currency determines the asset type, so a filter by a currency and by a different asset type matches nothing.
     const asset = assetType === null ? null : await assetCodeByCode(context.db, { code: currency })
     return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency, ...omitNulls(others) } : null
   },

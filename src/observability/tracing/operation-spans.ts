@@ -32,10 +32,7 @@ export function createOperationTracer(tracer: Tracer, options: OperationSpanOpti
 
 type TracedDatabaseOptions = OperationSpanOptions & { readonly tracer: Tracer; readonly span: Span }
 
-/**
- * Adds an event to the operation's span for each start of the operation, including retries, and a child span for the
- * commit.
- */
+/** Adds a child span for the commit, and a span event for each start of the operation, including retries. */
 function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDatabaseOptions): Database {
   const parent = trace.setSpan(ROOT_CONTEXT, span)
   const onCommitted: OnCommitted = ({ writes, seconds }) => {
@@ -74,7 +71,7 @@ function resultAttributes(value: unknown): Attributes {
   }
 }
 
-/** A domain error except UNAVAILABLE is an expected response and no failure of the span. */
+/** Domain errors except UNAVAILABLE are expected, so these errors do not mark the span as failed. */
 function recordSpanError(span: Span, error: unknown): void {
   const code = error instanceof DomainError ? error.code : 'INTERNAL'
   span.setAttribute('error.type', code)

@@ -33,8 +33,8 @@ export function createRequestSpans(tracer: Tracer): RequestTracer {
 }
 
 /**
- * Request spans contain no data from the caller: no URL, id or text. The operation name is included only if it is
- * trusted.
+ * Request spans contain no data from the caller: no URL, id or text. The GraphQL operation name is included only if the
+ * operation is from a trusted document.
  */
 function requestAttributes(
   { method, route, status, code, operation, merchant_id }: AccessLogEntry,

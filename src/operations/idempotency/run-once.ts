@@ -121,7 +121,7 @@ function canonicalize(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return value.map(canonicalize)
   if (typeof value !== 'object' || value === null) return value
-  // Two different `Date` objects, for example, would have the same fingerprint.
+  // Rejects objects such as `Date`, because two different `Date` objects would have the same fingerprint.
   if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error('a request must be plain data')
   return canonicalizeObject(value as Record<string, unknown>, Object.keys(value))
 }

@@ -54,7 +54,7 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
     for (const { end } of allStreams()) end()
   })
   return ({ merchantId, caller: { keyId, tokenId }, validity }, reply, onEnding = () => reply.raw.destroy()) => {
-    // A closed connection emits no further `close`, so the stream would never be released.
+    // A closed connection must not open a stream, because no further event `close` would release the stream.
     if (reply.raw.destroyed) return { ended: Promise.resolve(null), release: () => {} }
     // The service is stopping and has already ended all other streams.
     if (isEnding) {

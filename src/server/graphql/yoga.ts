@@ -231,7 +231,7 @@ function toStringifiable(result: FormattedResult, http?: HttpResponseHead): Stri
 
 /**
  * Adds the id of the latest event to each result of a stream. A result with errors gets no event id, because the stream
- * may end before the latest event is sent. A resuming client must receive that event (ruling 80).
+ * may end before the latest event is sent. A client that resumes the stream must receive the latest event (ruling 80).
  */
 async function* toStringifiableStream(
   results: AsyncIterable<FormattedResult>,

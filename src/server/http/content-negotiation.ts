@@ -48,8 +48,8 @@ const eventStream = 'text/event-stream'
 const multipartMixed = 'multipart/mixed'
 
 /**
- * Prefers `application/graphql-response+json` to `application/json` if its quality is higher, or if `Accept` lists it
- * explicitly with the same quality. Prefers JSON to a stream of the same quality.
+ * Prefers `application/graphql-response+json` to `application/json` if its quality is higher. With equal qualities,
+ * `Accept` must list `application/graphql-response+json` explicitly. Prefers JSON to a stream of the same quality.
  */
 export function acceptedMediaTypes(accept: string | undefined): AcceptedMediaTypes {
   if (accept === undefined || accept === '' || accept === '*/*') return { json: applicationJson, stream: null }

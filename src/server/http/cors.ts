@@ -42,7 +42,7 @@ function parseOrigin(text: string): string | null {
 /** A wildcard must be the first label, and must not be directly below a top-level domain except `localhost`. */
 const singleLabelWildcard = /^https?:\/\/\*\.(localhost|[^*.:]+(\.[^*.:]+)+)(:\d+)?$/
 
-/** Web pages can call these URL paths. Signed server-to-server paths are excluded. */
+/** Excludes signed server-to-server paths, because web pages do not call these paths. */
 const corsPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
 /** Response headers that web pages can read in addition to the CORS-safelisted response headers. */
@@ -55,8 +55,8 @@ const preflightMaxAgeSeconds = 86_400
 
 /**
  * Sets the CORS headers before the response's status is known (Fetch, "HTTP extensions"). Never sets
- * `Access-Control-Allow-Credentials`, because the service uses no cookies. Sets no `Vary` if the request has no
- * `Origin`, because the response is then not cacheable, or the route sets `Vary`.
+ * `Access-Control-Allow-Credentials`, because the service uses no cookies. If the request has no `Origin`, `Vary` is
+ * not needed here, because routes with cacheable responses set `Vary`.
  *
  * The library `@fastify/cors` is not used, because it adds headers to every response and skips paths that cannot be
  * decoded.

@@ -62,8 +62,8 @@ export type SharedWindows = {
 }
 
 /**
- * Tokens that are leased, or were used within the last second, never exceed `perSecond` in total, so all processes
- * together keep the rate limit. A process reports used tokens at the next exchange.
+ * All processes together keep the rate limit: leased tokens plus tokens used within the last second never exceed
+ * `perSecond`. A leased token that a process does not return counts as used.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
   const { windowOf, everyWindow } = createWindows(elapsed)

@@ -11,8 +11,8 @@ const overdueMs = 2
 
 /**
  * Sends the responses to reads together at the end of the event-loop iteration. Waking the client process for each
- * response would cost up to half the time of a small response. Responses to writes are not queued, because a group
- * commit ends many writes at the same time.
+ * response would cost up to half the time of a small response. Responses to writes need no queue, because a group
+ * commit already ends many writes at the same time.
  */
 export function createResponseFlush(): ResponseFlush {
   let queue: (() => void)[] = []

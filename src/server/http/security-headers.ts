@@ -19,7 +19,7 @@ export const securityHeaderLines = Object.entries(securityHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
 
-/** Runs first, so that a page can override the security headers. */
+/** Must be called before a page sets headers, so that the page can override the security headers. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers(securityHeaders)
 }

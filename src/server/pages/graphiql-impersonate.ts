@@ -39,7 +39,7 @@ const nameOf = ({ email, personalInfo: { firstName, lastName }, businessInfo }) 
   const name = businessInfo?.businessName ?? [firstName, lastName].filter(Boolean).join(' ')
   return name ? name + ' (' + email + ')' : email
 }
-// Lists at most 1,000 customers. All other customers can be found by id.
+// Lists at most 1,000 customers. A customer that is not listed can be found by id.
 const listCustomers = async () => {
   const customers = []
   for (let after = null, pages = 0; pages < 10; pages++) {

@@ -93,7 +93,8 @@ const workers = {
 }
 self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_, label) => workers[label] }
 
-// The editor would add the operation to the URL. A reload would then be a GraphQL request without an API key.
+// GraphiQL must not add the operation to the URL, because reloading that URL would be a GraphQL request without an API
+// key.
 history.replaceState = () => {}
 
 try {

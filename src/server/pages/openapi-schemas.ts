@@ -7,7 +7,7 @@ export type JsonSchemas = Record<string, JsonSchema>
 export function inputSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
     io: 'input',
-    // Zod cannot describe fields with custom parsers. The endpoint declares the schemas of these fields.
+    // Zod cannot describe fields with custom parsers, so endpoints declare their schemas.
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const rule = textRules.get(zodSchema as unknown as z.ZodType)

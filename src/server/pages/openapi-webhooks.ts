@@ -6,7 +6,7 @@ import { sampleOf } from './openapi-schemas.ts'
 export type OpenApiWebhook = ReturnType<typeof openapiWebhook>
 
 /**
- * Returns the webhooks by event type. The names of `stablestack` webhooks begin with `stablestack:`.
+ * The names of `stablestack` webhooks begin with `stablestack:`.
  *
  * @param hoist adds a schema to `schemas` and returns a reference
  */

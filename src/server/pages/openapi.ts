@@ -245,7 +245,7 @@ const headers = {
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const
 const commonHeaders = [...rateHeaders, 'X-Ignored-Fields'] as const
 
-/** Some errors have their own headers, and some errors occur before rate limiting. */
+/** Responses to errors before rate limiting have no `RateLimit` headers. */
 const headersByStatus: Record<number, readonly (keyof typeof headers)[]> = {
   401: [...rateHeaders, 'WWW-Authenticate'],
   406: [],

@@ -19,7 +19,6 @@ export async function precompress(text: string): Promise<Precompressed> {
   return { encoded: { br, gzip: gzipped }, etag: hash('sha256', bytes, 'base64url').slice(0, 22) }
 }
 
-/** A worker thread runs the module and posts the result. The thread's memory is then freed. */
 export function buildInThread<Built>(module: URL, workerData: unknown): Promise<Built> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(module, { workerData })

@@ -2,7 +2,7 @@ import type { FieldNames } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { Service } from '../../../operations/context.ts'
 
-/** A flag of a command is set if it has a value. The items of a list are separated by commas. */
+/** A flag is set if the flag's value is defined. A list is a string whose items are separated by commas. */
 export type ActionValues = Readonly<Record<string, string | undefined>>
 
 export type ActionField = {

@@ -22,7 +22,7 @@ export type PaymentInstruction = {
   readonly narration: string | null
   readonly createdAt: string
   readonly submittedAt: string
-  /** The number of submissions of the order, including this one. */
+  /** The number of submissions of the order, including the current submission. */
   readonly attempts: number
   readonly now: number
 }

@@ -4,7 +4,7 @@ import type { Bank, BankDirectory, ResolvedBankAccount } from '../../../operatio
 import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
 import type { Rail } from '../adapters/rail.ts'
 
-/** The cache times of a list of banks, and of the response that a rail cannot list banks. */
+/** `unsupportedTtlMs` is the time for which the cache remembers that a rail cannot list banks. */
 const [bankListTtlMs, unsupportedTtlMs] = [3_600_000, 60_000]
 
 const maxBankLists = 100

@@ -49,9 +49,9 @@ const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durat
 export type ClockTime = { readonly now: string }
 
 /**
- * Runs all calls to the sandbox rail that become due, each at its due time, before the function returns. If the sandbox
- * rail is paused, payouts are not submitted. Webhooks and calls to other rails run within seconds after the function
- * returns.
+ * Runs every call to the sandbox rail that is due by the new time, and waits for the end of these calls. During a call,
+ * the merchant's clock shows the due time of the call. If the sandbox rail is paused, payouts are not submitted.
+ * Webhooks and calls to other rails run within seconds after the function returns.
  *
  * @param input has exactly one of `to` (a time that is not in the past) and `by` (an ISO 8601 duration)
  */

@@ -94,7 +94,7 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
 
 const maxClockSkewMs = 60_000
 
-/** The first submission is always safe. Within `idempotentForMs`, another submission causes no second payment. */
+/** Within `idempotentForMs`, another submission causes no second payment. */
 export function canBeSubmitted(
   context: Pick<Context, 'wallClock' | 'aheadMs'>,
   { attempts, submittedAt, createdAt }: RailOrder,

@@ -158,7 +158,7 @@ export function startRailWorker({
         after,
         limit: maxImmediatePolls,
       })
-      // If the limit is reached, more orders may be postponed, so the next poll checks again.
+      // If the query returned `maxImmediatePolls` orders, more orders may be postponed, so the next poll checks again.
       if (orders.length === maxImmediatePolls) clockDifference = Number.POSITIVE_INFINITY
       await pollOrdersNow(orders)
     }

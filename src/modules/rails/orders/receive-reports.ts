@@ -68,8 +68,7 @@ export async function processUnreadReports(
       unknown.push(...applied.unknown)
     } catch (error) {
       onError(new Error(`bank report ${messageId} of the rail ${name} could not be applied`, { cause: error }))
-      // If this version cannot parse the message, the message is marked as read. Polls read the order's state from the
-      // bank anyway.
+      // A message that cannot be parsed is marked as read. Polls read the order's state from the bank anyway.
       if (error instanceof DomainError && error.code === 'INVALID_INPUT')
         await markReportsRead(service, { name, messageId })
     }

@@ -21,8 +21,8 @@ type RecordResponseArgs = {
 }
 
 /**
- * Always applies a reported state and `CANCELLED`. Ignores all other results if another process has claimed the order
- * after the call began.
+ * If another process has claimed the order after the call began, applies the response only if the response is an order
+ * state or `CANCELLED`.
  */
 export const recordResponse = defineInternalOperation(
   'recordResponse',
@@ -115,10 +115,7 @@ async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder)
 type ApplyReportArgs = {
   readonly railOrder: RailOrder
   readonly report: BankReport
-  /**
-   * True for the response to a poll, false for a report that the bank posted. A posted report does not delay the next
-   * poll.
-   */
+  /** True for the response to a poll, false for a report that the bank posted. */
   readonly isResponse: boolean
 }
 

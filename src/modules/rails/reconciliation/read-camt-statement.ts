@@ -19,7 +19,7 @@ const maxDepth = 64
 /**
  * Reads camt.053 (ISO 20022) of any version and yields a line for each transaction of a booked entry. The order id is
  * `EndToEndId`, or the bank's `AcctSvcrRef` if `EndToEndId` is missing. A debit is a payment. A credit with `RtrInf` is
- * a returned payment, and so is a reversal.
+ * a returned payment. A reversal is also a returned payment.
  *
  * Rejects document type declarations, to prevent entity expansion and external entities (XXE).
  *

@@ -6,7 +6,7 @@ import type { SendResult } from '../transport/send.ts'
 
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
-/** An endpoint is unhealthy if its last delivery attempt took longer. */
+/** An endpoint is unhealthy if its last delivery attempt took longer than this time. */
 const slowResponseMs = 1_000
 
 /** After 20 consecutive failures, the endpoint gets one attempt at a time, with a pause after each attempt. */

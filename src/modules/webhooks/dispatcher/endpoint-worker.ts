@@ -142,7 +142,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     try {
       next = await readDueDeliveries()
     } finally {
-      // A flush may have set an earlier `nextRetryAt` during the read.
+      // A flush may have set an earlier `nextRetryAt` while `readDueDeliveries` was running.
       nextRetryAt = Math.min(nextRetryAt, next)
     }
   }
@@ -249,8 +249,8 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       failed.add(objectId)
       nextRetryAt = Math.min(nextRetryAt, Number(nextAttemptAt))
     }
-    // The retry schedule has changed, because the flush may have made a waiting delivery due, and the queue has dropped
-    // retries.
+    // The retry schedule must be read again, because the flush may have made a waiting delivery due and the queue has
+    // dropped some retries.
     if ([...pending].some((objectId) => !failed.has(objectId))) nextRetryAt = immediately
     poll()
     onReady()

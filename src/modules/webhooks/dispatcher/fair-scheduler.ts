@@ -1,10 +1,7 @@
 import type { EndpointWorker } from './endpoint-worker.ts'
 import type { Throttle } from './throttle.ts'
 
-/**
- * The maximum number of delivery attempts in flight, per process and per merchant. A lower limit applies to attempts to
- * unhealthy endpoints.
- */
+/** The maximum number of delivery attempts in flight, per process and per merchant. */
 const [maxInFlight, maxUnhealthyInFlight] = [64, 32]
 const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 
@@ -17,7 +14,7 @@ export type MerchantScheduler = {
 export type FairScheduler = {
   readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
   readonly stop: () => void
-  /** The outcomes of attempts in flight are not recorded, because their promises stay pending. */
+  /** The promises of attempts in flight never settle, so the outcomes of these attempts are not recorded. */
   readonly abandonInFlight: () => void
 }
 

@@ -11,7 +11,9 @@ import type { DeliveryQueue } from './queue.ts'
 import { maxOpen } from './queue.ts'
 import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
-/** If fewer than one event in eight has a type that the endpoint receives, the larger batch size applies. */
+/**
+ * If the endpoint receives fewer than one event in eight of a batch, the next batch has the size `sparseFeedBatchSize`.
+ */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
 /**
@@ -75,10 +77,7 @@ export async function readMessages(
 export type FeedReader = {
   readonly isBehind: () => boolean
   readonly read: () => Promise<boolean>
-  /**
-   * Every event up to the cursor either was attempted, is stored as waiting, or has a type that the endpoint does not
-   * receive.
-   */
+  /** Every event up to the cursor was attempted, has a stored delivery, or is not sent to this endpoint. */
   readonly cursor: () => number
 }
 

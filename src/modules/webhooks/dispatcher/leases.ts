@@ -13,7 +13,10 @@ export type Leases = {
   readonly release: () => Promise<void>
 }
 
-/** On SQLite, only one process sends webhooks. The writer epoch stops an earlier process, so leases are not needed. */
+/**
+ * On SQLite, only one process sends webhooks. A new process stops the writes of an earlier process, so leases are not
+ * needed.
+ */
 export const noLeases: Leases = {
   acquire: async (merchantIds) => new Set(merchantIds),
   release: async () => {},
@@ -36,8 +39,7 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         held = new Set(renewed.map(({ merchantId }) => merchantId))
       }
       if (merchantIds.every((merchantId) => held.has(merchantId))) return held
-      // A correct clock cannot set an expiry later than `to`. A lease with a later expiry comes from a wrong clock and
-      // is ignored.
+      // A process with a correct clock never sets an expiry later than `to`, so a lease that expires later is ignored.
       const [from, to] = [dueTimeAfter(0, time), dueTimeAfter(2 * leaseMs, time)]
       const leasedByOthers = new Set(
         (await allLeases(db, {})).flatMap((lease) =>

@@ -15,8 +15,8 @@ export type DeliveryQueue<Item extends QueueEntry> = {
   readonly takeNext: () => Item | null
   readonly finish: (item: Item) => void
   /**
-   * Must be called after a flush with the recorded events, and with the objects that have a pending delivery. Drops
-   * queued retries of the recorded objects, because these retries must be read again.
+   * Must be called after each flush. `recorded` are the flushed events, and `pending` are the objects with a pending
+   * delivery. Drops queued retries of the recorded objects, because these retries must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
   /** `pending` must contain every object of `items` that has a pending delivery. */
@@ -48,10 +48,7 @@ export function createDeliveryQueue<Item extends QueueEntry>(
   const inFlight = new Set<Item>()
   /** Counts the unrecorded attempts and deferrals of each object. */
   const busy = new Map<string, number>()
-  /**
-   * Objects with a pending delivery. Every object of an open event must be in this set if the object has a pending
-   * delivery.
-   */
+  /** Objects with a pending delivery. The set may lack objects that have no open event. */
   const failing = new Set<string>()
   const changed = new Set<string>()
 

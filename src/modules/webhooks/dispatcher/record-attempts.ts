@@ -120,7 +120,7 @@ function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undef
     const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
     return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
   }
-  // A missing row means that the merchant moved the cursor. The event is then either read again or must not be sent.
+  // A missing row means that the merchant moved the cursor. The event is not scheduled for a retry.
   const status =
     row?.status ?? ({ delivered: 'delivered', pending: 'exhausted', exhausted: 'exhausted' } as const)[outcome]
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }

@@ -6,8 +6,7 @@ import { performance } from 'node:perf_hooks'
 const [minRate, maxRate] = [20, 5_000]
 
 /**
- * If the machine is idle for less than 40 % of the time, or the event loop for less than 20 %, the rate of attempts
- * decreases.
+ * The minimum idle shares of the machine and of the event loop. Below either minimum, the rate of attempts decreases.
  */
 const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 

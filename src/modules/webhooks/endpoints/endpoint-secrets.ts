@@ -66,7 +66,10 @@ function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
   return ({ until }) => until === null || until > at
 }
 
-/** The encryption includes this context, so an encrypted secret cannot be decrypted in another endpoint's row. */
+/**
+ * The context is the additional authenticated data (AAD), so a secret that is copied to another endpoint cannot be
+ * decrypted.
+ */
 function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }

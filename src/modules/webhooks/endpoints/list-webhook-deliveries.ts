@@ -178,7 +178,7 @@ async function sliceDeliveryLog(
   return readSlice(list, { first, after, last, before })
 }
 
-/** The returned range of sequences contains all events of the period. The range can also contain other events. */
+/** The returned range of sequences contains all events of the period, and possibly other events. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,

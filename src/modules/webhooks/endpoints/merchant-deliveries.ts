@@ -65,8 +65,8 @@ function compareRows(a: Position, b: Position): number {
 }
 
 /**
- * Deliveries of the same event are sorted by endpoint id, highest first. If `id` is lower than `endpointId`, the
- * delivery of the event `sequence` is on the next page.
+ * Deliveries of the same event are sorted by endpoint id, highest first. If `id` is lower than the endpoint id of the
+ * last delivery on a page, the next page includes the same event for the endpoint `id`.
  */
 function belowPosition({ sequence, endpointId }: Position, id: string): number {
   return id < endpointId ? sequence + 1 : sequence

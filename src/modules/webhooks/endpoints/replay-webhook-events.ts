@@ -27,8 +27,8 @@ const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
 type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
 
 /**
- * Sends events again, even if the events were delivered: one event, or all events of the endpoint's types after a
- * sequence or since a time.
+ * Sends one event again, or all events of the endpoint's types after a sequence or since a time. Delivered events are
+ * also sent again.
  *
  * Errors have this precedence: RESOURCE_NOT_FOUND (endpoint), WEBHOOK_DISABLED, RESOURCE_NOT_FOUND (event),
  * INVALID_INPUT (an event type that the endpoint's format does not have, or a sequence above the latest event).

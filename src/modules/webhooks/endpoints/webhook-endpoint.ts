@@ -29,7 +29,7 @@ export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: S
 }
 
 export const endpointFields = {
-  // `findUrlFieldErrors` validates everything else about the URL.
+  // `findUrlFieldErrors` validates a URL that is not empty.
   url: z
     .string()
     .transform((url, context) => url.trim() || rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')),

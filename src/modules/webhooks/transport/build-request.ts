@@ -60,9 +60,9 @@ function buildEnvelope(event: EventMessage, hasData: boolean): string {
 
 /**
  * In the original provider's format, the body contains a signature. To verify the signature, receivers parse the body,
- * remove the signature, and stringify the rest. The service also parses and stringifies `data`, so that key order,
- * escapes and numbers are the same. The HMAC key is the text of the newest secret including `whsec_`, because receivers
- * pass that text to createHmac.
+ * remove the signature, and stringify the rest. The service parses and stringifies `data` in the same way, so that the
+ * signed text has the same key order, escapes and numbers. The HMAC key is the text of the newest secret including
+ * `whsec_`, because receivers pass that text to createHmac.
  */
 function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {
   const { id, type } = event

@@ -32,7 +32,7 @@ export function createDnsLookup(servers?: readonly string[]): LookupFunction {
   }
 }
 
-/** The system's lookup also reads `/etc/hosts`. */
+/** Unlike a DNS query, the system's lookup reads `/etc/hosts`. */
 export const systemLookup: LookupFunction = lookup
 
 type LookupCompletion = {

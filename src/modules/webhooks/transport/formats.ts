@@ -8,8 +8,8 @@ export const webhookFormats = defineEnum({
 export type WebhookFormat = (typeof webhookFormats)[number]
 
 /**
- * The original provider's webhooks have only these event types, and receivers may fail on another type. Therefore the
- * service does not send other types in this format. The only exception is `webhook.test` (ruling 61).
+ * In the format `stablestack`, the service sends only event types of the original provider, because receivers may fail
+ * on unknown event types. The original provider has no `webhook.test` (ruling 61).
  */
 const providerEventTypes: readonly string[] = [
   'payout.initiated',
@@ -20,10 +20,7 @@ const providerEventTypes: readonly string[] = [
   'webhook.test',
 ]
 
-/**
- * The event type of a cancelled payout in the `stablestack` format. Endpoints that subscribe to `payout.failed` receive
- * `payout.cancelled` (ruling 139).
- */
+/** Endpoints that subscribe to `payout.failed` receive `payout.cancelled` (ruling 139). */
 export const cancelledPayoutType = 'payout.cancelled'
 
 /** `null` means all event types. */

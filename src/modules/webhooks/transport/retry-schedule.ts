@@ -30,8 +30,8 @@ export type NextAttemptInput = {
 }
 
 /**
- * Returns `null` after the last delivery attempt. `Retry-After` can postpone an attempt but not advance it, otherwise a
- * receiver that requests short delays would use up all attempts within seconds.
+ * Returns `null` after the last delivery attempt. `Retry-After` cannot make the delay shorter, because a receiver could
+ * use up all attempts within seconds.
  */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]
@@ -40,7 +40,7 @@ export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttempt
   return wallTimeAfter(Math.round(Math.max(scheduled, parseRetryAfterMs(retryAfter, now))), now)
 }
 
-/** Parses a `Retry-After` header: seconds or an HTTP date. Returns at most a day, and 0 for an invalid header. */
+/** Returns at most a day, and 0 for an invalid header. */
 export function parseRetryAfterMs(text: string | null, now: WallTime): number {
   if (text === null) return 0
   const delay = /^\d+$/.test(text) ? Number(text) * second : /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) - now : 0
