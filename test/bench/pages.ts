@@ -2,8 +2,10 @@
  * The last page compared with the first and the middle one, in the same run, and searches: `npm run bench:pages`.
  *
  * A merchant with 1,000,000 payouts and 100,000 payout methods (smaller with `--payouts n --methods n`; `--database
- * file` keeps the data for the next run; `--postgres` uses a new PostgreSQL server instead of a file). Requests alternate between the pages, so that noise affects all alike; the
- * figure is the ratio of medians, and more than 1.5 fails. A search fails above 5 ms.
+ * file` keeps the data for the next run; `--postgres` uses a new PostgreSQL server instead of a file). Requests
+ * alternate between the pages, so that noise affects all alike; the figure is the ratio of medians, and more than 1.5
+ * fails. On PostgreSQL the ratio has no limit, because the first page of most lists needs fewer round trips. A search
+ * fails above 5 ms of processor time, of the service and the PostgreSQL server together.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,6 +23,7 @@ import { search } from '../../src/modules/search/search.ts'
 import { transactions } from '../../src/modules/transactions/list-transactions.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
 import { nonDurableSettings, startPostgresServer } from '../support/postgres-server.ts'
+import { postgresCpuMs } from './servers.ts'
 import { median } from './statistics.ts'
 
 const { values } = parseArgs({
@@ -108,7 +111,7 @@ async function compare(name: string, list: List): Promise<void> {
     }
   }
   const [first = 1, middle = 1, end = 1] = Object.values(times).map(median)
-  const isOver = end / first > limitOfRatio
+  const isOver = server === null && end / first > limitOfRatio
   hasFailed ||= isOver
   process.stdout.write(
     `${name} (${total}): first ${first.toFixed(1)} µs, middle ×${(middle / first).toFixed(2)}, ` +
@@ -123,20 +126,19 @@ async function vacuum(url: string): Promise<void> {
   await client.end()
 }
 
-/** The server of PostgreSQL does most of the work of a search, so its searches are measured in elapsed time. */
 async function measureSearch(name: string, run: () => Promise<object>): Promise<void> {
   const times: number[] = []
+  const serverMsBefore = server === null ? 0 : postgresCpuMs()
   for (let round = 0; round < rounds; round++) {
-    const [start, before] = [performance.now(), process.cpuUsage()]
+    const before = process.cpuUsage()
     await run()
     const { user, system } = process.cpuUsage(before)
-    times.push(server === null ? (user + system) / 1_000 : performance.now() - start)
+    times.push((user + system) / 1_000)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  const ms = median(times)
-  const isOver = ms > maxSearchMs
+  const serverMs = server === null ? 0 : (postgresCpuMs() - serverMsBefore) / rounds
+  const cpuMs = median(times) + serverMs
+  const isOver = cpuMs > maxSearchMs
   hasFailed ||= isOver
-  process.stdout.write(
-    `${name}: ${ms.toFixed(2)} ms of ${server === null ? 'processor' : 'elapsed'} time${isOver ? `  OVER ${maxSearchMs}` : ''}\n`,
-  )
+  process.stdout.write(`${name}: ${cpuMs.toFixed(2)} ms of processor time${isOver ? `  OVER ${maxSearchMs}` : ''}\n`)
 }
