@@ -16,7 +16,7 @@ export type ListCondition = {
   readonly value?: readonly string[]
   /** The sequence column for queries with this condition, if the sequence column differs from the list's `order`. */
   readonly order?: QualifiedColumn
-  /** The table of the parent objects, if the column is the id of a parent object that has a list. */
+  /** If the column is a foreign key, the table that it refers to. */
   readonly parentTable?: TableName
   readonly isRequired?: true
 }

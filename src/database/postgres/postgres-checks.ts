@@ -92,7 +92,7 @@ async function findDamage(client: pg.Client): Promise<SelfCheck> {
 /**
  * Compares the schema with the migrations, which must all be applied. Versions of PostgreSQL print definitions
  * differently, so the migrations run in a scratch schema of the same server and are rolled back. If the user may not
- * create a schema, or the server is a standby, `unchecked` is the reason.
+ * create a schema, or the server is a standby, the result has the reason in `unchecked`.
  *
  * @param client a new client, which this function connects and closes
  */

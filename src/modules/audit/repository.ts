@@ -129,8 +129,8 @@ export const reversalsWithoutDebit = queryAllMerchants(() =>
 )
 
 /**
- * Finds chain deposits without a chain event of the same merchant, and credited chain deposits whose deposit is missing
- * or different.
+ * Finds blockchain transfers without an event of their merchant, and credited blockchain transfers that have no deposit
+ * or a deposit with other values.
  */
 export const wrongChainDeposits = queryAllMerchants(() =>
   selectFrom('chainDeposits')

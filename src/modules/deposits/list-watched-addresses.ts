@@ -37,8 +37,8 @@ export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[
 /**
  * Lists the watched addresses of all merchants. A client that continues with `next` misses no address.
  *
- * An address gets a sequence number when the address is first listed. With numbers from the creation, transactions
- * could commit the numbers out of order, and a client would miss a number that is committed late.
+ * An address gets a sequence number when it is first listed. If the operation that creates an address numbered it,
+ * concurrent transactions could commit the numbers out of order, and a client would miss an address.
  *
  * @throws DomainError INVALID_INPUT, also if the cursor is beyond the latest number, for example after a restore from a
  *   backup

@@ -27,8 +27,8 @@ export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly fee: Amount
   readonly cause: TransferCause
   /**
-   * The opening transfer of an imported wallet has the wallet's id, so that the transfer can be found from the wallet's
-   * event. Other transfers get a new id.
+   * The opening transfer of an imported wallet gets the wallet's id as its own id, so that a query can find the
+   * transfer by the id in the wallet's event. Other transfers get a new id.
    */
   readonly id?: string
 }

@@ -43,10 +43,10 @@ export function publicKeyAndChainCode(extendedPublicKey: string): string {
 
 /**
  * Parses the extended public key that wallet software exports for the account `m/44'/<coin>'/<account>'`. Rejects keys
- * of another level, because the merchant's wallet software would not find money at the derived addresses.
+ * of other derivation levels, because the merchant's wallet software would not find money at the derived addresses.
  *
- * @throws Error, the first that applies: a private key, not an extended key, wrong checksum, wrong version, wrong
- *   level, not a point on the curve. No message contains the key.
+ * @throws Error if the text is a private key or no extended key, or if the checksum, version, level or curve point of
+ *   the key is invalid. No message contains the key.
  */
 export function parseExtendedPublicKey(text: string): HDKey {
   if (/^.{0,4}prv/.test(text)) throw new Error(privateKeyMessage)

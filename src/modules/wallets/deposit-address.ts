@@ -26,8 +26,8 @@ const maxNumbersTried = 100
  * the addresses that the merchant has imported. In the sandbox, merchants without an extended public key share test
  * keys.
  *
- * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no extended public key, no unused imported
- *   address, or a key whose next addresses are all taken
+ * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no extended public key, if every imported
+ *   address is in use, or if other wallets have all of the key's next addresses
  */
 export async function nextDepositAddress(tx: Tx, context: Context, network: Network): Promise<string> {
   const { merchantId } = context

@@ -12,7 +12,7 @@ import { maxOpen } from './queue.ts'
 import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
 /**
- * If the endpoint receives fewer than one event in eight of a batch, the next batch has the size `sparseFeedBatchSize`.
+ * After a batch of which the endpoint receives less than an eighth, the next batch has the size `sparseFeedBatchSize`.
  */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 

@@ -27,8 +27,8 @@ const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
 type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
 
 /**
- * Sends one event again, or all events of the endpoint's types after a sequence or since a time. Delivered events are
- * also sent again.
+ * Sends one event again, or all events after a sequence number or since a time whose type the endpoint subscribes to.
+ * Delivered events are also sent again.
  *
  * Errors have this precedence: RESOURCE_NOT_FOUND (endpoint), WEBHOOK_DISABLED, RESOURCE_NOT_FOUND (event),
  * INVALID_INPUT (an event type that the endpoint's format does not have, or a sequence above the latest event).

@@ -57,8 +57,8 @@ function parsePrivateKey(text: string): KeyObject {
   const d = both.subarray(0, keyBytes).toString('base64url')
   const x = both.subarray(keyBytes).toString('base64url')
   const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' })
-  // Node.js does not check whether the two halves of a private key match. If the halves do not match, receivers cannot
-  // verify the signatures.
+  // Node.js does not check whether the public key belongs to the private key. If it does not, receivers cannot verify
+  // the signatures.
   if (createPublicKey(key).export({ format: 'jwk' }).x !== x)
     throw new Error(`The halves of a ${privatePrefix} key differ`)
   return key

@@ -340,7 +340,7 @@ describe.each(everyEngine)('the worker of an endpoint on %s', (engine) => {
     expect(start()).toEqual([2])
   })
 
-  test('records an attempt that ends while the worker drains and another outcome is being recorded', async () => {
+  test('is drained only after the outcomes of all attempts in flight are recorded', async () => {
     const { startWorker, customers, deliveries, endpointId } = await startEndpoint(engine)
     await customers(2)
     const { poll, start, respond, recording, worker } = await startWorker()

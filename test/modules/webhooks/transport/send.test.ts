@@ -274,9 +274,9 @@ describe('connections of the webhook sender', () => {
   })
 
   test.each([
-    ['with an invalid response', 'protocol', 'hello\r\n\r\n'],
-    ['in the middle of a response', 'reset', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
-  ])('that fail %s on reuse are not retried', async (_, kind, response) => {
+    ['an invalid response', 'protocol', 'hello\r\n\r\n'],
+    ['an incomplete response', 'reset', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
+  ])('that are reused are not retried after %s', async (_, kind, response) => {
     let requestCount = 0
     const url = await startRaw((socket) => {
       requestCount++
