@@ -103,7 +103,7 @@ describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => 
   test.each(Object.entries(scenarios))('%s', (name, scenario) => expectAsRecorded(engine, name, scenario))
 })
 
-test('the recordings contain one conversation for each endpoint, and no other file', () => {
+test('the folder of recordings contains one file for each endpoint, and no other file', () => {
   const recorded = readdirSync(folder).sort()
   const names = Object.keys({ ...scenarios, ...exportScenarios }).sort()
   expect(recorded).toEqual(names.map((name) => `${name}.txt`))

@@ -232,7 +232,7 @@ describe('eventPublished', () => {
     expect(await read(await listen(app, fromStart, { lastEventId: '' }), 2)).toEqual([{ sequence: 1 }, { sequence: 2 }])
   })
 
-  test("eventPublished gives no access to events of another merchant by that merchant's Last-Event-ID", async () => {
+  test("eventPublished with another merchant's Last-Event-ID gives no access to that merchant's events", async () => {
     const app = await startApp('sqlite')
     await happen(app, 4)
     const other = await app.otherMerchant()

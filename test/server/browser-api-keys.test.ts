@@ -25,7 +25,7 @@ const credentials = (apiKey: string): readonly Record<string, string>[] => [
 
 describe.each(everyExecutionPath)('an API key in a browser page on %s, fast path: %s', (engine, hasFastPath) => {
   test.each(requests)(
-    'live mode rejects any API key with API_KEY_IN_BROWSER, valid or not: %s %s',
+    'live mode rejects valid and invalid API keys with the error API_KEY_IN_BROWSER: %s %s',
     async (method, path, body) => {
       const app = await startApp(engine, { mode: 'live', hasFastPath, corsOrigins: [origin] })
       const before = await readStoredRows(app)

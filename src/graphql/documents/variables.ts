@@ -114,7 +114,7 @@ function objectCoercer(type: InputObject): CoerceInput {
       input[name] = coerced
       knownCount++
     }
-    // If the object has more than `knownCount` keys, a key is not a field of the input type.
+    // If the object has more than `knownCount` keys, at least one key is not a field of the input type.
     return knownCount === Object.keys(object).length && (!type.isOneOf || knownCount === 1) ? input : undefined
   }
 }

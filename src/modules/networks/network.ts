@@ -36,7 +36,7 @@ const labels: { [Each in Network]: Capitalize<Each> } = {
  * confirmation.
  *
  * - Ethereum: a block is finalized two epochs of 32 slots after its own epoch (Gasper, ethereum.org).
- * - Polygon: the number of blocks before the introduction of milestones (PIP-11). The deepest known reorganization, in
+ * - Polygon: the number of confirmations that was usual before milestones (PIP-11). The deepest known reorganization, in
  *   February 2023, had 157 blocks.
  * - BNB Smart Chain: two thirds of the 21 validators plus one (BNB Chain's documentation, without fast finality).
  * - Tron: a block is solidified after 19 of the 27 super representatives have confirmed it (TRON's documentation).
@@ -70,7 +70,7 @@ export const networkSpellings: readonly string[] = [
   ...networks.map((network) => network.toUpperCase()),
 ]
 
-/** Returns a value that is not a network unchanged (ruling 25). */
+/** If the value is not a network, returns it unchanged (ruling 25). */
 export function normalizeNetwork<Value>(value: Value): Value | Network {
   return typeof value === 'string' ? (networks.find((network) => network === value.toLowerCase()) ?? value) : value
 }

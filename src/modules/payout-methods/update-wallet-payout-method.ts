@@ -30,7 +30,7 @@ const UpdateWalletPayoutMethodInput = z.object({
 const notFoundMessage = 'Wallet not found'
 
 /**
- * Ruling 126. Payout methods of the type BANK are not found.
+ * Ruling 126. For a payout method of the type BANK, throws RESOURCE_NOT_FOUND.
  *
  * @param input `customerId` identifies the owner; the owner of a payout method cannot change
  * @throws DomainError INVALID_INPUT, also if currency, network and address do not match after the change

@@ -319,7 +319,7 @@ test('a hash chain sealer reports a changed latest seal and still seals later ev
   expect(await chainOf(app)).toMatchObject({ seals: 4, unsealed: 0, differences: [{ table: 'seals', key: '3' }] })
 })
 
-test('a missing event of one merchant does not prevent the seals of other merchants’ hash chains', async () => {
+test('a missing event of one merchant does not prevent the sealing of other merchants’ events', async () => {
   const app = await startApp('sqlite')
   const other = await app.otherMerchant()
   await app.customer()

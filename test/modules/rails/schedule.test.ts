@@ -314,15 +314,18 @@ test.each([
   [1, 0, true],
   [1, -minute, true],
   [1, -minute - 1, false],
-])('canBeSubmitted for an order submitted %i times, first %i ms ago, with an hour of deduplication is %s', (...row) => {
-  const [attempts, agoMs, expected] = row
-  const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
-  const [submittedAt, longAgo] = [agoMs, 999 * hour].map((ms) => new Date(nowMs - ms).toISOString())
-  const context = { wallClock: () => wallTime(nowMs), aheadMs: 0 }
-  for (const times of [
-    { submittedAt: submittedAt, createdAt: longAgo },
-    { submittedAt: null, createdAt: submittedAt },
-  ]) {
-    expect(canBeSubmitted(context, { attempts, ...times } as RailOrder, { idempotentForMs: hour })).toBe(expected)
-  }
-})
+])(
+  'an order submitted %i times, first %i ms ago, to a bank that deduplicates orders for an hour: canBeSubmitted is %s',
+  (...row) => {
+    const [attempts, agoMs, expected] = row
+    const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const [submittedAt, longAgo] = [agoMs, 999 * hour].map((ms) => new Date(nowMs - ms).toISOString())
+    const context = { wallClock: () => wallTime(nowMs), aheadMs: 0 }
+    for (const times of [
+      { submittedAt: submittedAt, createdAt: longAgo },
+      { submittedAt: null, createdAt: submittedAt },
+    ]) {
+      expect(canBeSubmitted(context, { attempts, ...times } as RailOrder, { idempotentForMs: hour })).toBe(expected)
+    }
+  },
+)
