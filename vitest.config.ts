@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { processTests } from './test/process-tests.ts'
 
 /** Tests of the planner, and comparisons of both executors: `GRAPHQL_EXECUTOR` does not affect them. */
 const plannerTests = [
@@ -19,8 +20,11 @@ export default defineConfig({
   // an instance of the other's class.
   ssr: { resolve: { conditions: ['module-sync', 'node'] } },
   test: {
-    include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...(isReference ? plannerTests : [])],
+    projects: [
+      { extends: true, test: { name: 'in-process', include: ['test/**/*.test.ts'], exclude: [...processTests] } },
+      { extends: true, test: { name: 'processes', include: [...processTests] } },
+    ],
     // Prints failures in full and the counts, and on a terminal a dot for each test. The default names each of hundreds of slow tests.
     reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],
     globalSetup: 'test/support/global-setup.ts',

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, matchesGlob } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { processTests } from './process-tests.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -117,6 +118,42 @@ test('no test waits for a fixed time, except the listed tests', () => {
 test('no test asserts an absolute maximum duration', () => {
   const claims = /(performance|Date)\.now\(\)\s*-[^\n]*\)\.toBeLess|[cC]puMs\([^\n]*\)\.toBeLessThan\([\d_]+\)/
   expect(sourcesOfTests.filter((path) => claims.test(read(path)))).toEqual([])
+})
+
+/** The test files in `npm test` that start a process, with the reason. */
+const shortProcesses: Readonly<Record<string, string>> = {
+  'test/architecture.test.ts': 'knip runs once',
+  'test/core/secrets/key-file.test.ts': 'one test runs a script that ends by itself',
+  'test/deploy/compose.test.ts': 'git runs once',
+  'test/deploy/files.test.ts': 'systemd checks the unit file once',
+  'test/graphql/relay.test.ts': 'the compiler of Relay runs once',
+  'test/modules/rails/banks.test.ts': 'two of the tests start an example bank',
+  'test/modules/webhooks/transport/guard.test.ts': 'one test runs a script that ends by itself',
+  'test/modules/webhooks/transport/write-post.test.ts': 'a Python script verifies signatures',
+  'test/app/logger.test.ts': 'one test runs a script that ends by itself',
+  'test/observability/metrics/labels.test.ts':
+    'imports only the parser of metrics from a file that also starts services',
+}
+
+/** A file that can start a process. The two support files also have functions that start none, so their importers count by the function. */
+const startsProcess =
+  /\b(startService|waitUntilReady|cliProcess|startPostgresServer|startSystemServer)\(|^import \{[^}]*\} from 'node:child_process'/m
+const mixedSupport = ['test/support/process.ts', 'test/support/postgres-server.ts']
+
+function canStartProcess(path: string): boolean {
+  const text = read(path)
+  const support = [...text.matchAll(/^import \{[^}]*\} from '(\.[^']*\/support\/[^']*)'/gm)].map(([, name = '']) =>
+    join(dirname(path), name),
+  )
+  return startsProcess.test(text) || support.some((each) => !mixedSupport.includes(each) && canStartProcess(each))
+}
+
+test('each test file that starts a process is listed in process-tests.ts, except the listed files', () => {
+  const isListed = (path: string) => processTests.some((pattern) => matchesGlob(path, pattern))
+  const starting = sourcesOfTests.filter((path) => path.endsWith('.test.ts') && canStartProcess(path))
+  expect(starting.filter((path) => !isListed(path)).sort()).toEqual(Object.keys(shortProcesses).sort())
+  const unmatched = processTests.filter((pattern) => !starting.some((path) => matchesGlob(path, pattern)))
+  expect(unmatched).toEqual([])
 })
 
 test('CI runs only scripts of package.json', () => {

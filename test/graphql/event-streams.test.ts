@@ -1,17 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Query } from '../../src/database/query.ts'
-import { demoApiKey } from '../../src/demo/demo.ts'
 import { createKey, revokeKey } from '../../src/modules/merchants/manage-keys.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
 import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext } from '../../src/operations/context.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
-import type { TestInstallation } from '../support/process.ts'
-import { cli, createDemoInstallation, startService } from '../support/process.ts'
 import { createServerVariant } from './support/ask.ts'
-import { listen, listenAt } from './support/listen.ts'
+import { listen } from './support/listen.ts'
+import { numbers, readEvents } from './support/read-events.ts'
 
 type Params = Readonly<Record<string, unknown>>
 
@@ -24,14 +22,6 @@ async function happen(app: App, count: number): Promise<string> {
 
 const deposit = (app: App, walletId: string) =>
   depositToWallet(app.context(), { walletId, amount: '1', reference: app.service.newId() })
-
-async function read({ next }: Awaited<ReturnType<typeof listen>>, count: number) {
-  const events = []
-  for (let i = 0; i < count; i++) events.push((await next()).data.eventPublished)
-  return events
-}
-
-const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 const all = 'subscription { eventPublished { sequence } }'
 const fromStart = 'subscription { eventPublished(after: "0") { sequence } }'
@@ -47,7 +37,7 @@ describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
     )
     const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
     const payoutId = body.data.id
-    const [initiated] = await read(stream, 1)
+    const [initiated] = await readEvents(stream, 1)
     expect(initiated).toEqual({
       type: 'PAYOUT_INITIATED',
       sequence: 3,
@@ -59,7 +49,7 @@ describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
     })
     await settlePayout(app.context(), { payoutId, status: 'COMPLETED' })
     await deposit(app, walletId)
-    expect(await read(stream, 2)).toMatchObject([
+    expect(await readEvents(stream, 2)).toMatchObject([
       { type: 'PAYOUT_COMPLETED', sequence: 4, version: 2, data: { status: 'COMPLETED' } },
       { type: 'WALLET_TRANSACTION_INBOUND', sequence: 5, data: { wallet_id: walletId }, wallet: { uuid: walletId } },
     ])
@@ -74,7 +64,7 @@ describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
       // Disconnects at different positions.
       for (const count of [1, 3, 2]) {
         const stream = await listen(app, fromStart, { method, ...(had > 0 && { lastEventId: String(had) }) })
-        const received = await read(stream, count)
+        const received = await readEvents(stream, count)
         stream.end()
         expect(received.map(({ sequence }) => sequence)).toEqual(numbers(had + 1, had + count))
         expect(stream.seen.ids).toContain(String(had + count))
@@ -83,9 +73,9 @@ describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
     }
     // Also an event that did not exist when the stream began.
     const stream = await listen(app, all, { lastEventId: '4' })
-    expect(await read(stream, 2)).toEqual([{ sequence: 5 }, { sequence: 6 }])
+    expect(await readEvents(stream, 2)).toEqual([{ sequence: 5 }, { sequence: 6 }])
     await deposit(app, walletId)
-    expect(await read(stream, 1)).toEqual([{ sequence: 7 }])
+    expect(await readEvents(stream, 1)).toEqual([{ sequence: 7 }])
   })
 })
 
@@ -100,7 +90,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
     const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const stream = await listen(app, all, { server })
     await deposit(app, walletId)
-    expect(await read(stream, 1)).toEqual([{ sequence: 3 }])
+    expect(await readEvents(stream, 1)).toEqual([{ sequence: 3 }])
   })
 
   test('a second event stream of a merchant executes no query until an event occurs', async () => {
@@ -127,7 +117,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
     const isOwn = (params: Params) => !isOfKey(params) && !(engine === 'postgres' && 'merchantIds' in params)
     expect(queries.filter(isOwn)).toEqual([])
     await deposit(app, walletId)
-    for (const each of [first, ...streams.slice(0, 10)]) expect(await read(each, 1)).toEqual([{ sequence: 3 }])
+    for (const each of [first, ...streams.slice(0, 10)]) expect(await readEvents(each, 1)).toEqual([{ sequence: 3 }])
   })
 
   test('an event stream sends only the event types that the caller selected', async () => {
@@ -137,7 +127,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
     await happen(app, 2)
     const types = '[CUSTOMER_CREATED, WALLET_CREATED]'
     const stream = await listen(app, `subscription { eventPublished(after: "1", types: ${types}) { type sequence } }`)
-    expect(await read(stream, 2)).toEqual([
+    expect(await readEvents(stream, 2)).toEqual([
       { type: 'CUSTOMER_CREATED', sequence: 4 },
       { type: 'WALLET_CREATED', sequence: 5 },
     ])
@@ -161,7 +151,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
     const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const query = 'subscription { eventPublished(after: "0") { sequence wallet { uuid } } }'
     const stream = await listen(app, query, { server, key: apiKey })
-    expect(await read(stream, 2)).toMatchObject([{ sequence: 1 }, { sequence: 2 }])
+    expect(await readEvents(stream, 2)).toMatchObject([{ sequence: 1 }, { sequence: 2 }])
     isHeld = true
     const isReached = new Promise<void>((resolve) => {
       reached = resolve
@@ -229,7 +219,10 @@ describe('eventPublished', () => {
   test('eventPublished treats an empty Last-Event-ID as absent', async () => {
     const app = await startApp('sqlite')
     await happen(app, 2)
-    expect(await read(await listen(app, fromStart, { lastEventId: '' }), 2)).toEqual([{ sequence: 1 }, { sequence: 2 }])
+    expect(await readEvents(await listen(app, fromStart, { lastEventId: '' }), 2)).toEqual([
+      { sequence: 1 },
+      { sequence: 2 },
+    ])
   })
 
   test("eventPublished with another merchant's Last-Event-ID gives no access to that merchant's events", async () => {
@@ -242,46 +235,3 @@ describe('eventPublished', () => {
     expect(context.merchantId).toBe(other.id)
   })
 })
-
-describe('an event stream of a killed process', () => {
-  test('an event stream whose process was killed resumes at its position in another process', async () => {
-    const place = await createDemoInstallation({ WORKERS: '1' })
-    const { child, ended, address } = await startService(place)
-    const start = await latestEventAt(address)
-    const query = `subscription { eventPublished(after: "${start - 5}") { sequence } }`
-    const first = await listenAt(address, query, { key: demoApiKey })
-    const had = (await read(first, 5)).map(({ sequence }) => sequence)
-    child.kill('SIGKILL')
-    await ended
-    const { wallets } = (await cli(place, 'wallet', 'list', '--own', '--json')).json() as { wallets: { id: string }[] }
-    await cli(place, 'deposit', wallets[0]?.id ?? '', '1', '--reference', 'while it was away')
-
-    const inTwo: TestInstallation = { ...place, env: Object.assign({ ...place.env }, { WORKERS: '2' }) }
-    const { address: later } = await startService(inTwo)
-    const stream = await listenAt(later, query, { key: demoApiKey, lastEventId: String(start) })
-    had.push(...(await read(stream, 1)).map(({ sequence }) => sequence))
-    expect(had).toEqual(numbers(start - 4, start + 1))
-    expect(stream.seen.ids).toEqual([String(start + 1)])
-    await cli(place, 'deposit', wallets[0]?.id ?? '', '1', '--reference', 'by another process')
-    expect(await read(stream, 1)).toEqual([{ sequence: start + 2 }])
-  })
-})
-
-/** Returns the sequence of the demo's latest event. */
-async function latestEventAt(address: string): Promise<number> {
-  let latest = 0
-  for (let hasMore = true; hasMore; ) {
-    const { data } = await jsonAt(address, `{ events(first: 100, after: "${latest}") { nodes { sequence } hasMore } }`)
-    latest = data.events.nodes.at(-1).sequence
-    hasMore = data.events.hasMore
-  }
-  return latest
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service returns.
-async function jsonAt(address: string, query: string): Promise<any> {
-  // The test kills the process, and the next one has its port.
-  const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json', connection: 'close' }
-  const answered = await fetch(`${address}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })
-  return answered.json()
-}

@@ -16,6 +16,7 @@ export default {
   ],
   test: {
     ...config.test,
+    projects: undefined,
     include: process.env.MUTATION_TESTS?.split(' ') ?? [],
     globalSetup: 'test/mutation/global-setup.ts',
     setupFiles: ['test/mutation/fresh-modules.ts'],

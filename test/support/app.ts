@@ -1,6 +1,7 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import { expect, inject, onTestFinished } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { createLogger } from '../../src/app/logger.ts'
@@ -147,21 +148,26 @@ export async function startApp(
   })
   const logger = onLog ? createLogger('info', { write: onLog }) : loggerOfPlanFaults()
   const doors = setup === 'workers' ? await openDoors(service, url) : { service, close: async () => {} }
-  const server = createServer({
-    service: doors.service,
-    logger: measuring.wrapAccessLog(logger),
-    spans: measuring.requestSpans,
-    rateLimit: rateLimit ?? null,
-    corsOrigins,
-    trustedProxies,
-    executor,
-    hasFastPath,
-    rails,
-    documents,
-    ...(clock && { elapsed: clock }),
-  })
+  // The registration of all routes takes most of the CPU time of a start, and many tests send no request.
+  let server: FastifyInstance | undefined
+  const serverOnce = () => {
+    server ??= createServer({
+      service: doors.service,
+      logger: measuring.wrapAccessLog(logger),
+      spans: measuring.requestSpans,
+      rateLimit: rateLimit ?? null,
+      corsOrigins,
+      trustedProxies,
+      executor,
+      hasFastPath,
+      rails,
+      documents,
+      ...(clock && { elapsed: clock }),
+    })
+    return server
+  }
   onTestFinished(async () => {
-    await server.close()
+    await server?.close()
     await doors.close()
     await db.close()
     await remove()
@@ -175,7 +181,9 @@ export async function startApp(
     url,
     db,
     service,
-    server,
+    get server(): FastifyInstance {
+      return serverOnce()
+    },
     merchant,
     /** Creates a context of the merchant, for direct calls of operations. */
     context,
@@ -183,7 +191,7 @@ export async function startApp(
     /** Sends one REST request; `key` defaults to the merchant's, and `null` sends none. */
     async rest(method: RestMethod, path: string, request: RestRequest = {}) {
       const key = request.key === undefined ? merchant.apiKey : request.key
-      const response = await server.inject({
+      const response = await serverOnce().inject({
         method: method as 'GET',
         url: path,
         headers: { ...(key !== null && { 'x-api-key': key }), ...request.headers },

@@ -11,8 +11,8 @@ type Backdoor = {
   readonly version: () => Promise<string>
   /** The rows of every table in key order, and of every view; every value as text. */
   readonly rows: () => Promise<Readonly<Record<string, readonly Row[]>>>
-  /** Drops or disables triggers and constraints, and restores them at close. */
-  readonly disarm: () => Promise<void>
+  /** Drops or disables the triggers and constraints of the tables in a text, and restores them at close. */
+  readonly disarm: (statements: string) => Promise<void>
   /** Runs a statement and returns the number of changed rows. */
   readonly run: (statement: string) => Promise<number>
   readonly close: () => Promise<void>
@@ -63,7 +63,7 @@ function watch(url: string): Promise<Watch> {
 export async function tamperWith(app: App, ...statements: string[]): Promise<void> {
   const backdoor = await open(app)
   try {
-    await backdoor.disarm()
+    await backdoor.disarm(statements.join('; '))
     for (const statement of statements) {
       const changed = await backdoor.run(statement)
       if (changed === 0 && !statement.startsWith('drop ')) throw new Error(`this changed nothing: ${statement}`)
@@ -93,11 +93,17 @@ async function openFile(path: string): Promise<Backdoor> {
           return [table, (all as Record<string, unknown>[]).map(asText)]
         }),
       ),
-    disarm: async () => {
+    disarm: async (statements) => {
       database.pragma('foreign_keys = OFF')
       database.pragma('ignore_check_constraints = ON')
-      dropped = database.prepare(`select sql from sqlite_schema where type = 'trigger'`).pluck().all() as string[]
-      for (const trigger of names('trigger')) database.exec(`drop trigger ${trigger}`)
+      const triggers = database
+        .prepare<[], { name: string; tbl_name: string; sql: string }>(
+          `select name, tbl_name, sql from sqlite_schema where type = 'trigger'`,
+        )
+        .all()
+        .filter(({ tbl_name: table }) => new RegExp(`\\b${table}\\b`).test(statements))
+      dropped = triggers.map(({ sql }) => sql)
+      for (const { name } of triggers) database.exec(`drop trigger ${name}`)
     },
     run: async (statement) => database.prepare(statement).run().changes,
     close: async () => {
@@ -128,11 +134,14 @@ async function openServer(url: string): Promise<Backdoor> {
         tables.map(({ name }, i) => [name, (results[i]?.rows ?? []).map(({ id_text: _, ...row }) => row)]),
       )
     },
-    disarm: async () => {
-      const checks = await all<{ drop: string; add: string }>(
+    disarm: async (statements) => {
+      // After a change of a table, PostgreSQL plans each statement on the table again.
+      const { rows: checks } = await client.query<{ drop: string; add: string }>(
         `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
-          format('alter table %s add constraint %I %s not valid', conrelid::regclass, conname, pg_get_constraintdef(oid)) as add
-        from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace`,
+          format('alter table %s add constraint %I %s not valid', conrelid::regclass, conname, pg_get_constraintdef(pg_constraint.oid)) as add
+        from pg_constraint join pg_class on pg_class.oid = conrelid
+        where contype = 'c' and connamespace = 'public'::regnamespace and $1 ~ ('\\m' || relname || '\\M')`,
+        [statements],
       )
       await client.query(checks.map(({ drop }) => drop).join(';'))
       dropped = checks.map(({ add }) => add)

@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
 import { createWallClock } from '../../../src/core/ids-and-clock.ts'
@@ -13,7 +10,6 @@ import type { Mode } from '../../../src/operations/context.ts'
 import type { App, Setup } from '../../support/app.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
 import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
-import { createDemoInstallation, startService } from '../../support/process.ts'
 import { wallTime } from '../../support/times.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
@@ -193,20 +189,4 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     expect(await receivedBy('bank')).toEqual({ received: 1, unknown: [] })
     expect(await status(app, id)).toBe('COMPLETED')
   })
-})
-
-test('the shell script of the rails guide signs a report correctly', async () => {
-  const { env, ...place } = await createDemoInstallation({ RAILS: 'bank:http://127.0.0.1:9', RAIL_SECRET_BANK: secret })
-  const { address } = await startService({ ...place, env })
-  const docs = readFileSync(join(import.meta.dirname, '../../../docs/guides/rails.md'), 'utf8')
-  const [, script = ''] = /```sh\n(body=[^`]*)```/.exec(docs) ?? []
-  const sendReport = (secret: string) =>
-    JSON.parse(
-      execFileSync('sh', ['-c', script.replace('http://127.0.0.1:4000', address)], {
-        encoding: 'utf8',
-        env: { ...env, RAIL_SECRET_BANK: secret },
-      }),
-    )
-  expect(sendReport(secret)).toEqual({ status: 'success', data: { received: 1 } })
-  expect(sendReport(`whsec_${Buffer.alloc(32, 4).toString('base64')}`).error.code).toBe('INVALID_TOKEN')
 })
