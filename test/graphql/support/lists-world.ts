@@ -6,6 +6,7 @@ import {
 import { deletePayoutMethod } from '../../../src/modules/payout-methods/delete-payout-method.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { simulatePayout } from '../../../src/modules/payouts/simulate-payout.ts'
+import { changeWalletStatus } from '../../../src/modules/wallets/change-wallet-status.ts'
 import { createWebhookEndpoint } from '../../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import type { Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
@@ -99,6 +100,9 @@ export async function startLists(engine: Engine) {
   }
   for (const last of ['a', 'b', 'c', 'd']) {
     await later(() => perform(createWebhookEndpoint, app.context(), { url: `https://example.com/${last}` }))
+  }
+  for (const { id: walletId } of wallets.filter((_, i) => i % 5 === 0)) {
+    await later(() => changeWalletStatus(app.context(), { walletId, status: 'suspended' }))
   }
   const usdcWalletOf = (owner: string | null) => wallets.find((wallet) => wallet.owner === owner)?.id ?? ''
   return {
