@@ -76,6 +76,7 @@ export async function startLists(engine: Engine) {
     for (const owner of owners) {
       const id = await later(() => app.wallet({ assetCode, balance: '1000', ...(owner && { customerId: owner }) }))
       wallets.push({ id, owner })
+      if (assetCode === 'ZAR') await changeWalletStatus(app.context(), { walletId: id, status: 'suspended' })
     }
   }
   for (const currency of ['NGN', 'ZAR', 'NGN']) {
@@ -100,9 +101,6 @@ export async function startLists(engine: Engine) {
   }
   for (const last of ['a', 'b', 'c', 'd']) {
     await later(() => perform(createWebhookEndpoint, app.context(), { url: `https://example.com/${last}` }))
-  }
-  for (const { id: walletId } of wallets.filter((_, i) => i % 5 === 0)) {
-    await later(() => changeWalletStatus(app.context(), { walletId, status: 'suspended' }))
   }
   const usdcWalletOf = (owner: string | null) => wallets.find((wallet) => wallet.owner === owner)?.id ?? ''
   return {
