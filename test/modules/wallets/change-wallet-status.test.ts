@@ -59,7 +59,7 @@ describe.each(everyEngine)('ruling 150: a suspended wallet on %s', (engine) => {
     for (const input of [{ walletId: own }, { walletId: customers, customerId }]) {
       expect(await quoteAndPay(app, input)).toEqual([suspended, suspended])
     }
-    // A payout that is not even covered, and a wallet of another currency, have the errors that they had.
+    // The status is checked before the balance, and the currency before the status.
     expect(await quoteAndPay(app, { walletId: own, amount: '400' })).toEqual([suspended, suspended])
     const otherAsset = { code: 'WALLET_NOT_FOUND', message: expect.stringContaining('The wallet holds USDC') }
     expect(await quoteAndPay(app, { walletId: own, assetCode: 'USDT' })).toEqual([otherAsset, otherAsset])
@@ -131,7 +131,7 @@ describe.each(everyEngine)('ruling 150: a suspended wallet on %s', (engine) => {
 })
 
 describe.each(everyEngine)('changeWalletStatus on %s', (engine) => {
-  test('changes status and time of the wallet and nothing else, and only once', async () => {
+  test('changes the status and `updatedAt` of the wallet and nothing else, and a repetition changes nothing', async () => {
     let now = Date.parse('2026-03-01T10:00:00.000Z')
     const app = await startApp(engine, { clock: () => now })
     const walletId = await app.wallet({ balance: '100' })
@@ -145,7 +145,7 @@ describe.each(everyEngine)('changeWalletStatus on %s', (engine) => {
     now += 60_000
     expect(await suspend(app, walletId)).toMatchObject(changed)
     expect(await getWallet(app.context(), { walletId })).toEqual({ ...wallet, ...changed })
-    // No event is recorded either.
+    // The other tables include the events.
     const { wallets: __, ...after } = await readStoredRows(app)
     expect(after).toEqual(before)
     expect(await activate(app, walletId)).toMatchObject({ status: 'active', updatedAt: '2026-03-01T10:02:00.000Z' })
