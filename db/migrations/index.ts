@@ -57,6 +57,7 @@ import { openingTransfers } from './0055-opening-transfers.ts'
 import { importedRows } from './0056-imported-rows.ts'
 import { undeliveredIndex } from './0057-undelivered-index.ts'
 import { dailyBalanceChanges } from './0058-daily-balance-changes.ts'
+import { walletStatuses } from './0059-wallet-statuses.ts'
 
 export const migrations: readonly Migration[] = [
   merchants,
@@ -117,4 +118,5 @@ export const migrations: readonly Migration[] = [
   importedRows,
   undeliveredIndex,
   dailyBalanceChanges,
+  walletStatuses,
 ]

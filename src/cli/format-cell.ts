@@ -44,7 +44,7 @@ type StatusColour = 'green' | 'yellow' | 'red' | 'gray'
 const statusColours: Readonly<Record<StatusColour, readonly string[]>> = {
   green: ['completed', 'active', 'enabled', 'delivered', 'in_force', 'ok', 'pass', 'credited'],
   yellow: ['processing', 'pending', 'queued', 'submitting', 'accepted', 'unknown', 'future', 'detected', 'warning'],
-  red: ['failed', 'returned', 'rejected', 'attention', 'disabled', 'exhausted', 'fault', 'fail'],
+  red: ['failed', 'returned', 'rejected', 'attention', 'disabled', 'suspended', 'exhausted', 'fault', 'fail'],
   gray: ['closed', 'cancelled', 'past', 'deleted', 'dismissed'],
 }
 

@@ -11,10 +11,11 @@ export const customerColumns: TextColumns = {
 
 export const walletColumns: TextColumns = {
   id: { priority: 1 },
+  status: { priority: 4 },
   currency: { header: 'asset', priority: 2 },
   balance: { priority: 3 },
-  description: { priority: 4 },
-  createdAt: { header: 'created', priority: 5 },
+  description: { priority: 5 },
+  createdAt: { header: 'created', priority: 6 },
   customerId: { header: 'customer' },
 }
 

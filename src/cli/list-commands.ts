@@ -7,6 +7,7 @@ import type { Entry } from '../modules/ledger/entry.ts'
 import { entries } from '../modules/ledger/list.ts'
 import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
 import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
+import { activateWalletAction, suspendWalletAction } from '../modules/operators/actions/wallet-actions.ts'
 import { findPayoutAcrossMerchants } from '../modules/operators/find-payout.ts'
 import { listAcrossMerchants } from '../modules/operators/list-across-merchants.ts'
 import { customerRow, depositRow, payoutRow, startOfDay, walletRow } from '../modules/operators/list-rows.ts'
@@ -18,7 +19,7 @@ import { getWallet } from '../modules/wallets/get-wallet.ts'
 import { wallets } from '../modules/wallets/list.ts'
 import type { Context } from '../operations/context.ts'
 import type { Command, CommandTable, OptionValues } from './command.ts'
-import { findMerchantContext, wordAt } from './command.ts'
+import { actionCommands, findMerchantContext, wordAt } from './command.ts'
 import { customerColumns, depositColumns, payoutColumns, statementColumns, walletColumns } from './list-columns.ts'
 
 const shownEntryCount = 10
@@ -63,6 +64,7 @@ export const listCommands: CommandTable = {
     summary: 'List wallets, newest first.',
     options: {
       customer: ['customer id', 'of this customer only'],
+      status: ['status', 'active or suspended'],
       type: ['type', 'fiat or stablecoin'],
       currency: 'code',
     },
@@ -71,6 +73,7 @@ export const listCommands: CommandTable = {
     list: wallets,
     filtersOf: (options) => ({
       owner: ownerFilter(options),
+      status: options.status as 'active',
       assetType: options.type?.toUpperCase() as 'FIAT',
       currency: options.currency,
     }),
@@ -90,6 +93,7 @@ export const listCommands: CommandTable = {
       return { ...wallet, entries: items.map(entryRow) }
     },
   },
+  ...actionCommands(suspendWalletAction, activateWalletAction),
   'deposit list': listCommand({
     noun: 'deposits',
     summary: 'List credited deposits, newest first.',

@@ -114,7 +114,7 @@ async function payAndSettle(context: Context, statuses: readonly SettledStatus[]
 }
 
 async function deposit(context: Context) {
-  const { items } = await wallets.slice(context, { owner: 'merchant', currency: 'USDC', first: 1 })
+  const { items } = await wallets.slice(context, { owner: 'merchant', currency: 'USDC', status: 'active', first: 1 })
   const walletId = items[0]?.id ?? (await openWallet(context))
   return depositToWallet(context, { walletId, amount: '100', reference: `triggered ${context.newId()}` })
 }

@@ -24,6 +24,7 @@ const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string
   REJECTED: ['bad', '✕'],
   exhausted: ['bad', '✕'],
   disabled: ['bad', '✕'],
+  suspended: ['bad', '✕'],
   contradicts: ['bad', '✕'],
   RETURNED: ['warn', '↩'],
   REVERSED: ['warn', '↩'],

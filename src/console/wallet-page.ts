@@ -2,10 +2,13 @@ import { timestamp } from '../core/ids-and-clock.ts'
 import { findBalancesBefore } from '../modules/exports/daily-balances.ts'
 import type { Entry } from '../modules/ledger/entry.ts'
 import { entries } from '../modules/ledger/list.ts'
+import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
 import { reverseDepositAction } from '../modules/operators/actions/deposit-actions.ts'
+import { activateWalletAction, suspendWalletAction } from '../modules/operators/actions/wallet-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { getWallet } from '../modules/wallets/get-wallet.ts'
 import { depositByReference, reversedDepositReferences } from '../modules/wallets/repository.ts'
+import type { WalletStatus } from '../modules/wallets/wallet.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
@@ -18,16 +21,18 @@ import {
   shortIdLink,
   sliceArgs,
   slicePager,
+  statusBadge,
   table,
   timeElement,
   valueOrEmpty,
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { findOwnerNames, merchantLink, ownerLink } from './list-page.ts'
+import { operatorActionsOn } from './log-page.ts'
 
 export const walletPage: ConsolePage = {
   path: '/wallets/:walletId',
-  actions: [reverseDepositAction],
+  actions: [reverseDepositAction, suspendWalletAction, activateWalletAction],
   confirmationFacts: async ({ service, params: { walletId = '' } }, reference) => {
     const context = await createOwnerContext(service, 'wallet', walletId)
     const { balance, currency } = await getWallet(context, { walletId })
@@ -40,7 +45,7 @@ export const walletPage: ConsolePage = {
     ]
   },
   render: async (request) => {
-    const { service, params, urlFor } = request
+    const { service, session, params, actionForm, urlFor } = request
     const walletId = params.walletId ?? ''
     const context = await createOwnerContext(service, 'wallet', walletId)
     const wallet = await getWallet(context, { walletId })
@@ -49,6 +54,7 @@ export const walletPage: ConsolePage = {
     return {
       title: `Wallet ${wallet.description || wallet.id}`,
       body: html`${descriptionList([
+        ['Status', statusBadge(wallet.status)],
         ['Balance', assetAmount(wallet.balance, wallet.currency)],
         ['Merchant', merchantLink(wallet, { urlFor, names, now: service.now() })],
         ['Owner', ownerLink(wallet, { urlFor, names, now: service.now() })],
@@ -63,11 +69,16 @@ export const walletPage: ConsolePage = {
         ],
         ['Id', copyableId(wallet.id, 'the id')],
       ])}
-${await balanceChart(request, context, wallet)}<h2>Statement</h2>
+${session.can('act') ? html`<h2>Actions</h2>\n<div class="actions">${actionForm(statusActions[wallet.status])}</div>\n` : ''}${await balanceChart(request, context, wallet)}<h2>Statement</h2>
 ${entriesTable(request, slice.items)}${slicePager(request, slice)}
-${await reversibleDepositsSection(request, context, slice.items)}`,
+${await reversibleDepositsSection(request, context, slice.items)}${await operatorActionsOn(service, wallet.id)}`,
     }
   },
+}
+
+const statusActions: Readonly<Record<WalletStatus, ActionDeclaration>> = {
+  active: suspendWalletAction,
+  suspended: activateWalletAction,
 }
 
 const dayMs = 86_400_000

@@ -152,7 +152,7 @@ export const tables = {
     assetType: text<'FIAT' | 'STABLECOIN'>(),
     currency: text(),
     description: text(),
-    status: text<'active'>(),
+    status: text<'active' | 'suspended'>(),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   },

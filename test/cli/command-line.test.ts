@@ -10,7 +10,7 @@ describe('a command line is rejected with exit code 2', () => {
     [['payuot', 'settle'], "unknown command 'payuot settle'\n(Did you mean payout settle?)"],
     [['payout', 'settel'], "unknown command 'payout settel'\n(Did you mean payout settle?)"],
     [['help', 'payout', 'settel'], "unknown command 'payout settel'\n(Did you mean payout settle?)"],
-    [['wallet'], 'wallet must be followed by one of list, show\nUsage: wallet <command>'],
+    [['wallet'], 'wallet must be followed by one of list, show, suspend, activate\nUsage: wallet <command>'],
     [['xyzzy'], 'unknown command \'xyzzy\'\n"help" lists the commands.'],
     [['toString'], "unknown command 'toString'"],
     [['--wide'], 'a command is required'],

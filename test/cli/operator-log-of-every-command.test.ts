@@ -121,6 +121,8 @@ const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   'customer close': ({ customer }) => [customer],
   'wallet list': ({ merchant }) => ['--merchant', merchant],
   'wallet show': ({ wallet }) => [wallet],
+  'wallet suspend': ({ wallet }) => [wallet],
+  'wallet activate': ({ wallet }) => [wallet],
   find: () => ['Obi'],
   'payout list': ({ merchant }) => ['--merchant', merchant],
   'payout show': ({ settled }) => [settled],

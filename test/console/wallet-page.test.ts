@@ -36,6 +36,34 @@ describe.each(everyEngine)('the page of a wallet on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
+  test('suspends and activates the wallet, with a reason, and shows who did it', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ balance: '1' })
+    const other = await app.wallet()
+    const console = await openConsole(app)
+    await console.enter()
+    const path = `/wallets/${walletId}`
+    const statusOf = async (id: string) => (await app.rest('GET', `/api/wallets/${id}`)).body.data.status
+
+    const refused = await console.act(path, 'wallet suspend', { reason: '' })
+    expect([refused.status, await statusOf(walletId)]).toEqual([400, 'active'])
+    await console.act(path, 'wallet suspend', { reason: 'stolen phone' })
+    expect([await statusOf(walletId), await statusOf(other)]).toEqual(['suspended', 'active'])
+    const { text } = await console.get(path)
+    for (const part of ['✕</span> suspended', 'stolen phone', 'value="wallet activate"']) expect(text).toContain(part)
+    expect(text).not.toContain('value="wallet suspend"')
+    const listed = (await console.get('/wallets?status=suspended')).text
+    expect([listed.includes(walletId), listed.includes(other)]).toEqual([true, false])
+    await console.act(path, 'wallet activate', { reason: 'new phone' })
+    expect(await statusOf(walletId)).toBe('active')
+    const log = await console.kept()
+    expect(log.map(({ action, subject, reason }) => [action, subject, reason])).toEqual([
+      ['wallet suspend', walletId, 'stolen phone'],
+      ['wallet activate', walletId, 'new phone'],
+    ])
+    expect(console.faults).toEqual([])
+  })
+
   test('shows the balance at a given time, for example before the first entry or between two entries of one day', async () => {
     let now = Date.parse('2026-03-01T10:00:00Z')
     const app = await startApp(engine, { clock: () => now })

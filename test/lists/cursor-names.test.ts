@@ -56,9 +56,8 @@ function inputsOf(list: DeclaredList, fields: DeclaredList['filters']): Input[] 
 
 /** Removes the filters that other filters imply: both inputs select the same rows, so they share cursors. */
 const withoutImplied: Record<string, (input: Input) => Input> = {
-  wallets: ({ status, assetType, ...others }) => ({
+  wallets: ({ assetType, ...others }) => ({
     ...others,
-    ...(status !== 'active' && { status }),
     ...(assetType !== typesOf[others.currency as 'NGN']?.[0] && { assetType }),
   }),
   payout_methods: ({ type, ...others }) => ({

@@ -17,6 +17,7 @@ import { payoutMethodTypes } from '../../src/modules/payout-methods/payout-metho
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'
 import { payouts } from '../../src/modules/payouts/list.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
+import { changeWalletStatus } from '../../src/modules/wallets/change-wallet-status.ts'
 import { createWallet } from '../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
 import { wallets } from '../../src/modules/wallets/list.ts'
@@ -131,16 +132,21 @@ export const walletList: List = {
   add: async (context, { customerId }, i) => {
     const currency = pick(['USDC', 'NGN', 'USDT', 'USDC', 'ZAR'], i)
     const network = currency.startsWith('USD') ? 'solana' : null
-    return perform(createWallet, context, {
+    const wallet = await perform(createWallet, context, {
       currency,
       network,
       description: 'Test',
       customerId: pick([null, customerId], i),
     })
+    if (i % 3 !== 0) return wallet
+    const changed = await changeWalletStatus(context, { walletId: wallet.id, status: 'suspended' })
+    return { ...wallet, ...changed }
   },
   filters: (world) =>
     byOwner(world, [
       where({ status: 'active' }),
+      where({ status: 'suspended' }),
+      where({ status: 'suspended', assetType: 'STABLECOIN', currency: 'USDC' }),
       where({ assetType: 'FIAT' }),
       where({ currency: 'USDC' }),
       where({ currency: 'NGN', assetType: 'FIAT' }),

@@ -52,8 +52,8 @@ export const unhashedColumns = {
   wallets: {
     ownerId: 'it follows from the customer',
     description: 'it moves no money, and may become editable',
-    status: 'it may become mutable',
-    updatedAt: 'it changes with description and status',
+    status: 'operators change it',
+    updatedAt: 'it changes with the status',
   },
   transfers: {},
 } as const satisfies { readonly [Table in HashedTable]: { readonly [Column in keyof RowOf<Table>]?: string } }

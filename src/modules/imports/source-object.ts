@@ -187,11 +187,11 @@ const balance = () =>
     return z.NEVER
   })
 
-/**
- * Wallets of this service have no status. A wallet of the original provider can be used while its status is `pending`
- * (ruling 141).
- */
-const walletStatus = () => z.enum(['active', 'pending']).transform(() => 'active' as const)
+/** A new wallet of the original provider has the status `pending` but can already be used (ruling 141). */
+const importedWalletStatuses = { active: 'active', pending: 'active', suspended: 'suspended' } as const
+
+const walletStatus = () =>
+  z.enum(['active', 'pending', 'suspended']).transform((status) => importedWalletStatuses[status])
 
 const Wallet = z
   .object({

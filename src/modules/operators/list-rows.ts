@@ -12,8 +12,8 @@ export function customerRow(customer: Customer) {
   return { id, status, customerType, name: customerName(customer), email, phone, createdAt }
 }
 
-export function walletRow({ id, currency, balance, description, customerId, createdAt }: WalletRow) {
-  return { id, currency, balance, description, customerId, createdAt }
+export function walletRow({ id, status, currency, balance, description, customerId, createdAt }: WalletRow) {
+  return { id, status, currency, balance, description, customerId, createdAt }
 }
 
 export function payoutRow(payout: Payout) {

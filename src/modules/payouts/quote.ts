@@ -165,6 +165,11 @@ function requirePayableWallet(
       `The wallet holds ${wallet.currency}, and the payout is made in ${assetCode}.`,
     )
   }
-  if (wallet.status !== 'active') throw new DomainError('WALLET_NOT_FOUND', 'The wallet to pay from is not active.')
+  if (wallet.status !== 'active') {
+    throw new DomainError(
+      'WALLET_NOT_FOUND',
+      `The wallet is ${wallet.status}. \`walletId\` must name an active wallet, or be absent.`,
+    )
+  }
   return wallet
 }

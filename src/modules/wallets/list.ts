@@ -17,6 +17,7 @@ export const wallets = defineList({
     ownerId: { column: 'wallets.ownerId', order: 'wallets.ownerSequence', parentTable: 'customers' },
     assetType: { column: 'wallets.assetType' },
     currency: { column: 'wallets.currency' },
+    status: { column: 'wallets.status' },
   },
   filters: {
     owner: filterByOwner("Only the wallets of one customer, or the merchant's own.", {
@@ -35,10 +36,8 @@ export const wallets = defineList({
     ),
     currency: filterByText('Only wallets for this asset, such as `USDC`.'),
   },
-  toConditions: async ({ owner, status, assetType, currency, ...others }, context) => {
+  toConditions: async ({ owner, assetType, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
-    // The API contract has only the wallet status `active`.
-    if (status !== null && status !== 'active') return null
     if (currency === null) return { ownerId, assetType: assetType ?? undefined, ...omitNulls(others) }
     // A currency determines the asset type, so a filter by a currency and by a different asset type matches nothing.
     const asset = assetType === null ? null : await assetCodeByCode(context.db, { code: currency })

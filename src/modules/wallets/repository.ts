@@ -10,8 +10,11 @@ import {
   query,
   queryOne,
   selectFrom,
+  statement,
   statementOne,
+  updateTable,
 } from '../../database/query.ts'
+import type { WalletStatus } from './wallet.ts'
 
 type WalletKey = { merchantId: string; id: string }
 
@@ -79,6 +82,13 @@ export const oldestWalletWithBalance = queryOne(
       .where('accounts.balance', '>=', p.balance)
       .orderBy('wallets.ownerSequence')
       .limit(1),
+)
+
+export const setWalletStatus = statement((p: Params<WalletKey & { status: WalletStatus; updatedAt: string }>) =>
+  updateTable('wallets')
+    .set(pickParams(p, ['status', 'updatedAt']))
+    .where('merchantId', '=', p.merchantId)
+    .where('id', '=', p.id),
 )
 
 export const merchantOfWallet = merchantIdQuery('wallets')

@@ -12,7 +12,10 @@ export type WalletRow = Omit<Wallet, 'addresses'>
 
 export const walletStatuses = defineEnum({
   active: 'The wallet accepts deposits and payouts.',
+  suspended:
+    'No payout leaves the wallet until an operator activates it. Deposits and returned payouts are still credited.',
 })
+export type WalletStatus = (typeof walletStatuses)[number]
 
 export type WalletAddress = RowOf<'walletAddresses'>
 
@@ -27,7 +30,7 @@ export const walletDescriptions = {
   currency: "The code of the wallet's asset, such as `USDC`.",
   description: 'The name that the owner gave the wallet.',
   balance: 'The current balance.',
-  status: 'Whether the wallet can be used.',
+  status: 'Whether payouts can leave the wallet.',
   customer: 'The customer that owns the wallet; null if the merchant owns it.',
   createdAt: 'When the wallet was opened.',
   updatedAt: 'When the wallet last changed. Balance changes do not count.',

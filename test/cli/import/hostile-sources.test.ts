@@ -123,7 +123,7 @@ describe.each(everyEngine)('import from another provider on %s', (engine) => {
     ['a negative balance', { wallets: [wallet(1, { balance: '-1' })] }, id(101), notPositive],
     ['a balance that is a number', { wallets: [wallet(1, { balance: 1 })] }, id(101), 'balance must be'],
     ['a balance with nine places', { wallets: [wallet(1, { balance: '0.000000001' })] }, id(101), notPositive],
-    ['a suspended wallet', { wallets: [wallet(1, { status: 'suspended' })] }, id(101), 'status must be one of'],
+    ['a wallet of an unknown status', { wallets: [wallet(1, { status: 'frozen' })] }, id(101), 'status must be one of'],
     ['an unknown currency', { wallets: [wallet(1, { currency: 'XYZ' })] }, id(101), 'currency XYZ, which is not supp'],
     ['another asset type', { wallets: [wallet(1, { asset_type: 'FIAT' })] }, id(101), 'has the asset type FIAT'],
     [

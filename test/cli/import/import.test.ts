@@ -7,6 +7,7 @@ import { auditChain } from '../../../src/modules/audit/audit.ts'
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import { updateCustomer } from '../../../src/modules/customers/update-customer.ts'
 import { startSealer } from '../../../src/modules/hash-chain/sealer.ts'
+import { changeWalletStatus } from '../../../src/modules/wallets/change-wallet-status.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { App, Engine, RestMethod } from '../../support/app.ts'
@@ -43,6 +44,7 @@ async function startSource(engine: Engine) {
     naira: await source.wallet({ customerId: shop, assetCode: 'NGN', balance: '5' }),
     own: await source.wallet({ balance: '250' }),
   }
+  await changeWalletStatus(source.context(), { walletId: wallets.shop, status: 'suspended' })
   for (const [kind, body] of Object.entries({ banks: bankMethodBody, wallets: walletMethodBody })) {
     await source.rest('POST', `/api/payout/methods/${kind}`, { body })
     await source.rest('POST', `/api/payout/methods/${kind}`, { body: { ...body, customer_id: ada } })

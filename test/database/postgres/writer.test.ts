@@ -9,6 +9,7 @@ import { maxQueuedWrites, monotonicNowMs } from '../../../src/database/group-com
 import type { Tx } from '../../../src/database/query.ts'
 import { query } from '../../../src/database/query.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { changeWalletStatus } from '../../../src/modules/wallets/change-wallet-status.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import type { Context } from '../../../src/operations/context.ts'
@@ -18,6 +19,7 @@ import { startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { perform } from '../../support/perform.ts'
 import { runSql } from '../../support/postgres-database.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 const payout = {
   assetCode: 'USDC',
@@ -243,6 +245,30 @@ describePostgres('writes on PostgreSQL', {}, () => {
     await letGo()
     await pending
     await perform(createPayout, context(), payout)
+    await app.expectBooksToBalance()
+  })
+
+  test('a payout that waits for the account of its wallet is not stored after another process has suspended the wallet', async () => {
+    const { app, walletId, context } = await startCounted('100')
+    const letGo = await holdRows(app, accountsOf, [app.merchant])
+    const waiting = async () => {
+      const [row] = await runSql<{ count: number }>(app.url, 'select count(*)::int from pg_locks where not granted')
+      return row?.count
+    }
+    const paying = perform(createPayout, context(), payout).catch((error) => error.code)
+    await expect.poll(waiting).toBe(1)
+
+    let isSuspended = false
+    const countAtSuspension = changeWalletStatus(app.context(), { walletId, status: 'suspended' }).then(async () => {
+      isSuspended = true
+      return (await readStoredRows(app)).payouts?.length
+    })
+    await expect.poll(async () => isSuspended || (await waiting()) === 2).toBe(true)
+    await letGo()
+    await paying
+
+    expect((await readStoredRows(app)).payouts).toHaveLength((await countAtSuspension) ?? -1)
+    expect((await perform(createPayout, context(), payout).catch((error) => error)).code).toBe('WALLET_NOT_FOUND')
     await app.expectBooksToBalance()
   })
 

@@ -292,10 +292,12 @@ export type TransferType =
   /** An international transfer through SWIFT. */
   | 'SWIFT';
 
-/** Whether the wallet can be used. */
+/** Whether payouts can leave the wallet. */
 export type WalletStatus =
   /** The wallet accepts deposits and payouts. */
-  | 'ACTIVE';
+  | 'ACTIVE'
+  /** No payout leaves the wallet until an operator activates it. Deposits and returned payouts are still credited. */
+  | 'SUSPENDED';
 
 export type CreatePayoutMutationVariables = Exact<{
   input: CreatePayoutInput;

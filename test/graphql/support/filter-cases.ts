@@ -72,7 +72,7 @@ export const filterCases: Record<string, Record<string, Cases>> = {
   },
   Wallet: {
     ...byOwner,
-    'filter.status': oneOf('status', ['ACTIVE', 'active']),
+    'filter.status': oneOf('status', ['ACTIVE', 'active'], ['SUSPENDED', 'suspended']),
     'filter.assetType': assetTypes,
     'filter.currency': text('currency', 'USDC', 'USDT', 'NGN', 'ZAR'),
     ...byTime,

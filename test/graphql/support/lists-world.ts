@@ -6,6 +6,7 @@ import {
 import { deletePayoutMethod } from '../../../src/modules/payout-methods/delete-payout-method.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { simulatePayout } from '../../../src/modules/payouts/simulate-payout.ts'
+import { changeWalletStatus } from '../../../src/modules/wallets/change-wallet-status.ts'
 import { createWebhookEndpoint } from '../../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import type { Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
@@ -75,6 +76,7 @@ export async function startLists(engine: Engine) {
     for (const owner of owners) {
       const id = await later(() => app.wallet({ assetCode, balance: '1000', ...(owner && { customerId: owner }) }))
       wallets.push({ id, owner })
+      if (assetCode === 'ZAR') await changeWalletStatus(app.context(), { walletId: id, status: 'suspended' })
     }
   }
   for (const currency of ['NGN', 'ZAR', 'NGN']) {

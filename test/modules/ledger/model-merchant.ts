@@ -7,6 +7,7 @@ import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { payouts } from '../../../src/modules/payouts/list.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { setFee } from '../../../src/modules/pricing/fees.ts'
+import { changeWalletStatus } from '../../../src/modules/wallets/change-wallet-status.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
@@ -76,6 +77,10 @@ export async function startMerchant(service: Service) {
     'set fee': async ({ pair: { asset, currency }, flat, percent }) => {
       const [flatText, percentText] = [formatAmount(flat), formatAmount(percent * 100n)]
       await setFee(service, { assetCode: asset, recipientCurrency: currency, flat: flatText, percent: percentText })
+      return 'done'
+    },
+    'change status': async ({ wallet, status }) => {
+      await changeWalletStatus(context(), { walletId: walletIds[wallet % walletIds.length] ?? '', status })
       return 'done'
     },
     'close customer': async ({ owner }) => {

@@ -87,6 +87,7 @@ export const everyKind = [
   'settle RETURNED',
   'settle PAYOUT_STATUS_CONFLICT',
   'open wallet CUSTOMER_CLOSED',
+  'change status',
 ]
 
 export function kindOf(step: Step, outcome: Outcome): string {

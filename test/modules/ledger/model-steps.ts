@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { settledStatuses } from '../../../src/modules/payouts/settle-payout.ts'
+import { walletStatuses } from '../../../src/modules/wallets/wallet.ts'
 import type { Owner, Pair, Step } from './model.ts'
 import { assets, currencies, owners } from './model.ts'
 
@@ -75,6 +76,14 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('open wallet' as const), owner, asset: fc.constantFrom(...assets) }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('close customer' as const), owner }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('change status' as const),
+      wallet: fc.nat(30),
+      status: fc.constantFrom(...walletStatuses),
+    }),
+  },
 )
 
 /** The money at the start of a run; nine times the largest amount comes close to the balance limit. */
@@ -128,4 +137,8 @@ export const programOfEveryKind: readonly Step[] = [
   { kind: 'close customer', owner: 'first customer' },
   payoutOf('first customer', 1_000n),
   { kind: 'open wallet', owner: 'first customer', asset: 'USDC' },
+  { kind: 'change status', wallet: 1, status: 'suspended' },
+  payoutOf('merchant', 20_000_000_000n),
+  { kind: 'change status', wallet: 0, status: 'suspended' },
+  payoutOf('merchant', 1_000n),
 ]

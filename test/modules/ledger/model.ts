@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../../src/core/errors.ts'
 import type { PayoutStatus } from '../../../src/modules/payouts/payout.ts'
 import type { settledStatuses } from '../../../src/modules/payouts/settle-payout.ts'
+import type { WalletStatus } from '../../../src/modules/wallets/wallet.ts'
 
 export const assets = ['USDC', 'USDT'] as const
 export const currencies = ['NGN', 'ZAR'] as const
@@ -18,6 +19,7 @@ export type Step =
   | { kind: 'settle'; payout: number; status: (typeof settledStatuses)[number] }
   | { kind: 'set fee'; pair: Pair; flat: bigint; percent: bigint }
   | { kind: 'close customer'; owner: Owner }
+  | { kind: 'change status'; wallet: number; status: WalletStatus }
 
 /** The result of a step: an error code or what moved. `wallet` is an index, oldest first. */
 export type Outcome =
@@ -29,7 +31,7 @@ export type Outcome =
   | { settled: number; status: PayoutStatus }
   | 'done'
 
-type Wallet = { owner: Owner; asset: Pair['asset']; balance: bigint; deposited: bigint }
+type Wallet = { owner: Owner; asset: Pair['asset']; balance: bigint; deposited: bigint; status: WalletStatus }
 type Payout = { wallet: number; amount: bigint; fee: bigint | null; status: PayoutStatus }
 type Paid = Extract<Outcome, { paid: number }>
 
@@ -74,6 +76,12 @@ export function expectedOutcome(model: Model, step: Step): Outcome {
       model.closed.add(step.owner)
       return 'done'
     }
+    case 'change status': {
+      const wallet = model.wallets[step.wallet % model.wallets.length]
+      if (!wallet) return { refusal: 'RESOURCE_NOT_FOUND' }
+      wallet.status = step.status
+      return 'done'
+    }
   }
 }
 
@@ -83,7 +91,7 @@ function ownerRefusal({ closed }: Model, owner: Owner): Outcome | null {
 }
 
 function openWallet({ wallets }: Model, { owner, asset }: { owner: Owner; asset: Pair['asset'] }): Outcome {
-  return { opened: wallets.push({ owner, asset, balance: 0n, deposited: 0n }) - 1 }
+  return { opened: wallets.push({ owner, asset, balance: 0n, deposited: 0n, status: 'active' }) - 1 }
 }
 
 function deposit(model: Model, { wallet: index, amount, reference }: Extract<Step, { kind: 'deposit' }>): Outcome {
@@ -130,7 +138,7 @@ function payout(model: Model, { owner, pair, amount, key }: Extract<Step, { kind
   const fee = feeOf(model, pair, amount)
   const total = amount + (fee ?? 0n)
   const ownedWallets = [...model.wallets.entries()].filter(
-    ([, each]) => each.owner === owner && each.asset === pair.asset,
+    ([, each]) => each.owner === owner && each.asset === pair.asset && each.status === 'active',
   )
   const [oldest] = ownedWallets
   if (!oldest) return { refusal: 'WALLET_NOT_FOUND' }

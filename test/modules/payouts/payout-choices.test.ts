@@ -4,11 +4,12 @@ import { updateBankPayoutMethod } from '../../../src/modules/payout-methods/upda
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { getPayout } from '../../../src/modules/payouts/get-payout.ts'
 import { getPayoutQuote } from '../../../src/modules/payouts/get-payout-quote.ts'
+import { changeWalletStatus } from '../../../src/modules/wallets/change-wallet-status.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, payoutBody } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
-import { readStoredRows, tamperWith } from '../../support/stored.ts'
+import { readStoredRows } from '../../support/stored.ts'
 import type { Places } from './payout-places.ts'
 import { absentId, nigerian, southAfrican, startWithPlaces } from './payout-places.ts'
 
@@ -337,10 +338,9 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       ])
     })
 
-    test('fails for wallets that are unknown, of another owner, in another currency, or inactive', async () => {
+    test('fails for wallets that are unknown, of another owner, in another currency, or suspended', async () => {
       const { app, wallets, customers } = await startWithPlaces(engine)
-      // No operation makes a wallet inactive yet.
-      await tamperWith(app, `update wallets set status = 'frozen' where id = '${wallets.ofMerchantRich}'`)
+      await changeWalletStatus(app.context(), { walletId: wallets.ofMerchantRich, status: 'suspended' })
       const rejection = async (walletId: string, customerId?: string) => {
         const input = { ...terms, ...nigerian, walletId, customerId }
         const { code, message } = await domainErrorOf(() => operation(app.context(), input))
@@ -359,7 +359,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       ])
       expect(await rejection(wallets.ofMerchantRich)).toEqual([
         'WALLET_NOT_FOUND',
-        'The wallet to pay from is not active.',
+        'The wallet is suspended. `walletId` must name an active wallet, or be absent.',
       ])
     })
 

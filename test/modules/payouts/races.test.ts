@@ -8,6 +8,7 @@ import { deletePayoutMethod } from '../../../src/modules/payout-methods/delete-p
 import { updateBankPayoutMethod } from '../../../src/modules/payout-methods/update-bank-payout-method.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
+import { changeWalletStatus } from '../../../src/modules/wallets/change-wallet-status.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import type { App } from '../../support/app.ts'
@@ -192,6 +193,31 @@ describe.each(everyEngine)('concurrent operations of one merchant on %s', (engin
       expect(await methodCount()).toBe(countAtClose)
       expect(outcomes.filter((outcome) => outcome === 'success')).toHaveLength(countAtClose ?? -1)
       expect(outcomes.filter((outcome) => outcome !== 'success' && outcome !== 'CUSTOMER_CLOSED')).toEqual([])
+    }
+  })
+
+  test('create no payout from a wallet after the suspension of the wallet has returned', async () => {
+    for (const _ of times(5, () => null)) {
+      const app = await startApp(engine)
+      const walletId = await app.wallet({ balance: '1000' })
+      const payoutCount = async () => (await readStoredRows(app)).payouts?.length
+      const outcomes: string[] = []
+      const client = async (_: unknown, i: number) => {
+        const input = { ...payoutInput, amount: '0.01', walletId: i % 2 ? walletId : null }
+        do outcomes.push(await codeOf(perform(createPayout, app.context(), input)))
+        while (outcomes.at(-1) === 'success')
+      }
+      const clients = Promise.all(Array.from({ length: 4 }, client))
+
+      await expect.poll(() => outcomes.length, { interval: 1 }).toBeGreaterThan(4)
+      await changeWalletStatus(app.context(), { walletId, status: 'suspended' })
+      const countAtSuspension = await payoutCount()
+      await clients
+
+      expect(await payoutCount()).toBe(countAtSuspension)
+      expect(outcomes.filter((outcome) => outcome === 'success')).toHaveLength(countAtSuspension ?? -1)
+      expect(outcomes.filter((outcome) => outcome !== 'success')).toEqual(Array(4).fill('WALLET_NOT_FOUND'))
+      await app.expectBooksToBalance()
     }
   })
 

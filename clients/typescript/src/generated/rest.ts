@@ -194,8 +194,8 @@ export type CreatedWallet = {
   readonly balance: string
   /** The name that the owner gave the wallet. */
   readonly description: string
-  /** Whether the wallet can be used. */
-  readonly status: 'active'
+  /** Whether payouts can leave the wallet. */
+  readonly status: 'active' | 'suspended'
   /** When the wallet was opened. */
   readonly created_at: string
   /** When the wallet last changed. Balance changes do not count. */
@@ -229,8 +229,8 @@ export type Wallet = {
   readonly balance: string
   /** The name that the owner gave the wallet. */
   readonly description: string
-  /** Whether the wallet can be used. */
-  readonly status: 'active'
+  /** Whether payouts can leave the wallet. */
+  readonly status: 'active' | 'suspended'
   /** When the wallet was opened. */
   readonly created_at: string
   /** When the wallet last changed. Balance changes do not count. */
@@ -262,8 +262,8 @@ export type ListedWallet = {
   readonly balance: string
   /** The name that the owner gave the wallet. */
   readonly description: string
-  /** Whether the wallet can be used. */
-  readonly status: 'active'
+  /** Whether payouts can leave the wallet. */
+  readonly status: 'active' | 'suspended'
   /** When the wallet was opened. */
   readonly created_at: string
   /** When the wallet last changed. Balance changes do not count. */
