@@ -15,6 +15,7 @@ import { findOwnerNames, itemsTable } from './list-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 import { payoutMethodColumns } from './payout-methods-page.ts'
 import { payoutColumns } from './payouts-page.ts'
+import { maxCounted, totalText } from './phrases.ts'
 import { walletColumns } from './wallets-page.ts'
 
 const shownCount = 10
@@ -59,9 +60,9 @@ async function payoutCounts({ urlFor }: PageRequest, context: Context, customerI
   const counts: Html[] = []
   for (const status of payoutStatuses) {
     const slice = await payouts.slice(context, { owner: { customerId }, status, first: 1 })
-    const total = slice.items.length === 0 ? 0 : await slice.total()
+    const total = slice.items.length === 0 ? 0 : await slice.total(maxCounted)
     const href = urlFor('/payouts', { merchant: context.merchantId, customer: customerId, status })
-    const link = html`<a href="${href}">${total ?? 'many'} ${status.toLowerCase()}</a>`
+    const link = html`<a href="${href}">${totalText(total)} ${status.toLowerCase()}</a>`
     if (total !== 0) counts.push(counts.length === 0 ? link : html` · ${link}`)
   }
   return counts.length === 0 ? html`none` : html`${counts}`

@@ -78,7 +78,7 @@ type SliceCriteria = {
 
 /**
  * If the list's total is stored and the request has no time range, `total` reads it. Without a stored total, `total`
- * counts at most `maxCountedRows` rows, and returns `null` if there are more.
+ * counts at most `maxRows` rows, and returns `null` if there are more.
  */
 function createSequencedList(
   list: DeclaredList,
@@ -103,11 +103,11 @@ function createSequencedList(
         const range = intersectSpans({ above, below }, within)
         return queries.rows(db, { ...params, ...range, limit, isAscending: isAscending || undefined }, columns)
       }),
-    total: async () => {
+    total: async (maxRows = maxCountedRows) => {
       const readTotal = hasTimeBounds(created) || knownSpan ? null : totalReaderFor(list, context, conditions)
       if (readTotal) return readTotal(db)
       const range = await findListSpan()
-      return totalWithinLimit(await queries.count(db, { ...params, ...range, limit: maxCountedRows + 1 }))
+      return totalWithinLimit(await queries.count(db, { ...params, ...range, limit: maxRows + 1 }), maxRows)
     },
   }
 }
@@ -131,8 +131,8 @@ export function parentColumns(list: DeclaredList, condition: string): string[] {
   return [column, order].map(unqualifiedName)
 }
 
-function totalWithinLimit(counted: number): number | null {
-  return counted > maxCountedRows ? null : counted
+function totalWithinLimit(counted: number, maxRows = maxCountedRows): number | null {
+  return counted > maxRows ? null : counted
 }
 
 export type ParentFilter = {

@@ -11,7 +11,8 @@ export const defaultSliceSize = 20
 /**
  * Part of a list, newest first, for a GraphQL connection.
  *
- * `total` counts rows when it is called; `null` means too many to count in one request.
+ * `total` counts rows when it is called, unless the list's total is stored. `null` means more than `maxRows` rows, by
+ * default too many to count in one request.
  */
 export type Slice<Item> = {
   readonly items: readonly Item[]
@@ -19,7 +20,7 @@ export type Slice<Item> = {
   readonly hasPreviousPage: boolean
   /** Only this list accepts the cursor. */
   readonly cursorOf: (item: Item) => string
-  readonly total: () => Promise<number | null>
+  readonly total: (maxRows?: number) => Promise<number | null>
 }
 
 /** Bounds are exclusive. At most `limit` rows are read: the newest, or the oldest if `isAscending`. */
@@ -41,7 +42,7 @@ export type SequencedList<Item> = {
   readonly previousName?: readonly unknown[] | null
   readonly sequenceOf: (item: Item) => number
   readonly rows: (range: SequenceRange) => MaybePromise<Item[]>
-  readonly total: () => Promise<number | null>
+  readonly total: (maxRows?: number) => Promise<number | null>
 }
 
 /** The lists of several parents, for example the wallets of each customer; `keys` are the parents' ids. */

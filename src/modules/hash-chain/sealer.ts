@@ -47,6 +47,8 @@ type SealerOptions = {
   readonly service: Service
   readonly onError: (error: unknown) => void
   readonly random?: () => number
+  /** After each seal of a backlog, the sealer rests for this multiple of the time that the seal took. */
+  readonly restRatio?: number
 }
 
 /** The query includes payouts, because storing a seal also adds the seal's events to the statistics. */
@@ -62,7 +64,12 @@ type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; 
  * Any number of processes can run a sealer without leader election: seals are numbered, so only the first insert of a
  * seal has an effect. A process that finds seals of another process pauses its own sealing.
  */
-export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
+export function startSealer({
+  service,
+  onError,
+  random = defaultRandom,
+  restRatio = restToSealRatio,
+}: SealerOptions): Sealer {
   const { db } = service
   const known = new Map<string, Pick<ChainHead, 'number' | 'hash'>>()
   let isStopped = false
@@ -151,7 +158,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
       head = seal
       known.set(merchantId, { number: seal.number, hash: seal.hash })
       const tookMs = performance.now() - startedAt
-      if (head.through < latest) await wait(tookMs * restToSealRatio)
+      if (head.through < latest) await wait(tookMs * restRatio)
     }
     return latest - from.through < maxEventsPerSeal
   }

@@ -161,6 +161,8 @@ export const statisticsByDay = query((p: Params<DayRange>) =>
   acrossMerchants(statisticsWithin(p).select(['day', 'assetCode', 'status']).groupBy(['day', 'assetCode', 'status'])),
 )
 
+export const statisticsTotals = query((p: Params<DayRange>) => acrossMerchants(statisticsWithin(p)))
+
 export const creationsByAsset = query((p: Params<DayRange>) =>
   acrossMerchants(
     statisticsWithin(p).select('assetCode').where('status', '=', sql.lit('PROCESSING')).groupBy('assetCode'),
