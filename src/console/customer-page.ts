@@ -4,6 +4,7 @@ import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { payoutMethods } from '../modules/payout-methods/list.ts'
 import { payouts } from '../modules/payouts/list.ts'
 import { payoutStatuses } from '../modules/payouts/payout.ts'
+import { newestPayoutsByStatus } from '../modules/payouts/repository.ts'
 import { wallets } from '../modules/wallets/list.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
@@ -15,7 +16,7 @@ import { findOwnerNames, itemsTable } from './list-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 import { payoutMethodColumns } from './payout-methods-page.ts'
 import { payoutColumns } from './payouts-page.ts'
-import { maxCounted, totalText } from './phrases.ts'
+import { groupThousands, maxCounted } from './phrases.ts'
 import { walletColumns } from './wallets-page.ts'
 
 const shownCount = 10
@@ -57,15 +58,18 @@ ${await operatorActionsOn(service, customer.id)}`,
 }
 
 async function payoutCounts({ urlFor }: PageRequest, context: Context, customerId: string): Promise<Html> {
-  const counts: Html[] = []
-  for (const status of payoutStatuses) {
-    const slice = await payouts.slice(context, { owner: { customerId }, status, first: 1 })
-    const total = slice.items.length === 0 ? 0 : await slice.total(maxCounted)
-    const href = urlFor('/payouts', { merchant: context.merchantId, customer: customerId, status })
-    const link = html`<a href="${href}">${totalText(total)} ${status.toLowerCase()}</a>`
-    if (total !== 0) counts.push(counts.length === 0 ? link : html` · ${link}`)
-  }
-  return counts.length === 0 ? html`none` : html`${counts}`
+  const { db, merchantId } = context
+  const rows = await newestPayoutsByStatus(db, { merchantId, customerId, limit: maxCounted })
+  const counts = new Map(rows.map(({ status, rowCount }) => [status, Number(rowCount)]))
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  if (total === 0) return html`none`
+  const links = payoutStatuses.flatMap((status) => {
+    const href = urlFor('/payouts', { merchant: merchantId, customer: customerId, status })
+    const count = counts.get(status)
+    return count === undefined ? [] : [html`<a href="${href}">${count} ${status.toLowerCase()}</a>`]
+  })
+  const note = total === maxCounted ? html` <span class="faint">of the newest ${groupThousands(total)}</span>` : ''
+  return html`${links.map((link, place) => (place === 0 ? link : html` · ${link}`))}${note}`
 }
 
 type OwnedItem = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
