@@ -16,10 +16,10 @@ import { findOwnerNames, itemsTable } from './list-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 import { payoutMethodColumns } from './payout-methods-page.ts'
 import { payoutColumns } from './payouts-page.ts'
-import { groupThousands, maxCounted } from './phrases.ts'
 import { walletColumns } from './wallets-page.ts'
 
 const shownCount = 10
+const maxCountedPayouts = 500
 
 export const customerPage: ConsolePage = {
   path: '/customers/:customerId',
@@ -59,7 +59,7 @@ ${await operatorActionsOn(service, customer.id)}`,
 
 async function payoutCounts({ urlFor }: PageRequest, context: Context, customerId: string): Promise<Html> {
   const { db, merchantId } = context
-  const rows = await newestPayoutsByStatus(db, { merchantId, customerId, limit: maxCounted })
+  const rows = await newestPayoutsByStatus(db, { merchantId, customerId, limit: maxCountedPayouts })
   const counts = new Map(rows.map(({ status, rowCount }) => [status, Number(rowCount)]))
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
   if (total === 0) return html`none`
@@ -68,7 +68,7 @@ async function payoutCounts({ urlFor }: PageRequest, context: Context, customerI
     const count = counts.get(status)
     return count === undefined ? [] : [html`<a href="${href}">${count} ${status.toLowerCase()}</a>`]
   })
-  const note = total === maxCounted ? html` <span class="faint">of the newest ${groupThousands(total)}</span>` : ''
+  const note = total === maxCountedPayouts ? html` <span class="faint">of the newest ${total}</span>` : ''
   return html`${links.map((link, place) => (place === 0 ? link : html` · ${link}`))}${note}`
 }
 
