@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import { httpStatusByCode } from '../core/api/http-status.ts'
+import { createPeriodReader } from '../modules/payout-statistics/read-statistics.ts'
 import { fastifyTrustProxy, isForwardedFromHttp } from '../server/http/caller-address.ts'
 import { bodyLimitBytes, validateHead } from '../server/http/http-errors.ts'
 import { setSecurityHeaders } from '../server/http/security-headers.ts'
@@ -9,7 +10,7 @@ import { formPolicy } from '../server/pages/page-response.ts'
 import { attentionPage } from './attention-page.ts'
 import { booksPage } from './books-page.ts'
 import type { ConsoleAccess } from './console-access.ts'
-import type { ConsoleContext, ConsolePage } from './console-page.ts'
+import type { ConsoleContext, ConsolePage, PagesContext } from './console-page.ts'
 import { consoleScript, consoleScriptPath } from './console-script.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { consoleStyle } from './console-style.ts'
@@ -106,11 +107,12 @@ export function createConsole(
     if (isOutside || (await findSession(access, request)) === null) return access.sendWithoutSession(request, reply)
     return reply.code(404).send(renderBarePage('Not found', 'The console has no such page.'))
   })
-  app.register(async (scope) => addPages(scope, console, access), { prefix: access.basePath })
+  const context = { ...console, readPeriod: createPeriodReader() }
+  app.register(async (scope) => addPages(scope, context, access), { prefix: access.basePath })
   return app
 }
 
-function addPages(scope: FastifyInstance, console: ConsoleContext, access: ConsoleAccess): void {
+function addPages(scope: FastifyInstance, console: PagesContext, access: ConsoleAccess): void {
   scope.addHook('onRequest', async (request, reply) => {
     request.consoleSession = await findSession(access, request)
     if (request.consoleSession === null) return access.sendWithoutSession(request, reply)

@@ -2,6 +2,7 @@ import { timestamp } from '../core/ids-and-clock.ts'
 import type { AuditResult } from '../modules/audit/audit.ts'
 import { auditBooks } from '../modules/audit/audit.ts'
 import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
+import type { PeriodReader } from '../modules/payout-statistics/read-statistics.ts'
 import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import type { ConsoleSession } from './console-session.ts'
@@ -15,10 +16,13 @@ export type ConsoleContext = {
   readonly auditRun: AuditRun
 }
 
+/** The reader of statistics caches sums between requests. */
+export type PagesContext = ConsoleContext & { readonly readPeriod: PeriodReader }
+
 export type Fact = readonly [name: string, value: Html]
 
 /** `path` is relative to the base path of the console. */
-export type PageRequest = ConsoleContext & {
+export type PageRequest = PagesContext & {
   readonly session: ConsoleSession
   readonly path: string
   readonly params: FormValues

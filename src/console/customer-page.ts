@@ -4,6 +4,7 @@ import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { payoutMethods } from '../modules/payout-methods/list.ts'
 import { payouts } from '../modules/payouts/list.ts'
 import { payoutStatuses } from '../modules/payouts/payout.ts'
+import { newestPayoutsByStatus } from '../modules/payouts/repository.ts'
 import { wallets } from '../modules/wallets/list.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
@@ -18,6 +19,7 @@ import { payoutColumns } from './payouts-page.ts'
 import { walletColumns } from './wallets-page.ts'
 
 const shownCount = 10
+const maxCountedPayouts = 500
 
 export const customerPage: ConsolePage = {
   path: '/customers/:customerId',
@@ -56,15 +58,18 @@ ${await operatorActionsOn(service, customer.id)}`,
 }
 
 async function payoutCounts({ urlFor }: PageRequest, context: Context, customerId: string): Promise<Html> {
-  const counts: Html[] = []
-  for (const status of payoutStatuses) {
-    const slice = await payouts.slice(context, { owner: { customerId }, status, first: 1 })
-    const total = slice.items.length === 0 ? 0 : await slice.total()
-    const href = urlFor('/payouts', { merchant: context.merchantId, customer: customerId, status })
-    const link = html`<a href="${href}">${total ?? 'many'} ${status.toLowerCase()}</a>`
-    if (total !== 0) counts.push(counts.length === 0 ? link : html` · ${link}`)
-  }
-  return counts.length === 0 ? html`none` : html`${counts}`
+  const { db, merchantId } = context
+  const rows = await newestPayoutsByStatus(db, { merchantId, customerId, limit: maxCountedPayouts })
+  const counts = new Map(rows.map(({ status, rowCount }) => [status, Number(rowCount)]))
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  if (total === 0) return html`none`
+  const links = payoutStatuses.flatMap((status) => {
+    const href = urlFor('/payouts', { merchant: merchantId, customer: customerId, status })
+    const count = counts.get(status)
+    return count === undefined ? [] : [html`<a href="${href}">${count} ${status.toLowerCase()}</a>`]
+  })
+  const note = total === maxCountedPayouts ? html` <span class="faint">of the newest ${total}</span>` : ''
+  return html`${links.map((link, place) => (place === 0 ? link : html` · ${link}`))}${note}`
 }
 
 type OwnedItem = { readonly id: string; readonly merchantId: string; readonly createdAt: string }

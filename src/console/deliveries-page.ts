@@ -18,6 +18,7 @@ export const deliveriesPage = listPage({
   path: '/webhooks/deliveries',
   noun: 'delivery',
   list: merchantDeliveries,
+  isUncounted: true,
   filters: [
     { name: 'status', label: 'Status', options: choices(deliveryStatuses) },
     { name: 'endpoint', label: 'Endpoint', hint: 'id', field: 'endpointId' },

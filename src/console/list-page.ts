@@ -20,7 +20,7 @@ import type { ConsoleColumn, ListFilter } from './components.ts'
 import { filterForm, pager, sliceArgs, slicePager, table, timeElement } from './components.ts'
 import type { ConsolePage, FormValues, PageContent, PageRequest } from './console-page.ts'
 import { chooseMerchant } from './merchants-page.ts'
-import { groupThousands, pluralize } from './phrases.ts'
+import { groupThousands, maxCounted, totalText } from './phrases.ts'
 
 type ListedItem = {
   readonly id: string
@@ -50,6 +50,8 @@ type ConsoleList<Input extends object, Item extends ListedItem> = {
   readonly filters: readonly ListFilter[]
   readonly filterOf: (query: FormValues) => Partial<Input>
   readonly columns: readonly ListColumn<Item>[]
+  /** Whether the list never has a total. */
+  readonly isUncounted?: boolean
   readonly record: (item: Item) => Readonly<Record<string, ExportCell>>
   readonly empty: Html
   readonly above?: (request: PageRequest) => Promise<Html>
@@ -85,7 +87,8 @@ async function renderList<Input extends object, Item extends ListedItem>(
   const { items, total, links } = part
   const { after: _, before: __, done: ___, ...filters } = query
   const isFiltered = Object.values(filters).some((value) => value !== '')
-  const count = total === null ? html`` : html`<span>${pluralize(total, spec.noun)}</span>`
+  const hasTotal = !spec.isUncounted && opened.search === null
+  const count = hasTotal ? html`<span>${totalText(total)} ${spec.noun}${total === 1 ? '' : 's'}</span>` : html``
   const summary = html`<p class="summary">${count}<a href="${urlFor(path, { ...filters, format: 'csv' })}" download>Download CSV</a><span class="faint">of these, at most ${groupThousands(maxFileRows)} rows</span></p>`
   const empty = isFiltered
     ? html`<p class="empty">No ${spec.noun} matches these filters. <a href="${urlFor(path)}">Show all</a></p>`
@@ -228,9 +231,13 @@ async function readItems<Input extends object, Item extends ListedItem>(
   }
   if (context !== null) {
     const slice: Slice<Item> = await spec.list.slice(context, { ...filter, ...sliceArgs(request) })
-    return { items: slice.items, total: await slice.total(), links: slicePager(request, slice) }
+    return { items: slice.items, total: await slice.total(maxCounted), links: slicePager(request, slice) }
   }
-  const { items, total, next } = await listAcrossMerchants(request.service, { list: spec.list, filter }, { after })
+  const { items, total, next } = await listAcrossMerchants(
+    request.service,
+    { list: spec.list, filter },
+    { after, maxCounted },
+  )
   return { items, total, links: linkTo(next) }
 }
 

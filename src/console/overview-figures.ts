@@ -1,10 +1,5 @@
 import { merchantsAfter } from '../modules/merchants/repository.ts'
-import type { CorridorSum, Coverage, CreatedSum } from '../modules/payout-statistics/read-statistics.ts'
-import {
-  readCorridorStatistics,
-  readCreatedSums,
-  readDailyStatistics,
-} from '../modules/payout-statistics/read-statistics.ts'
+import type { CorridorSum, Coverage, PeriodStatistics } from '../modules/payout-statistics/read-statistics.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { numberColumn, table } from './components.ts'
@@ -24,21 +19,14 @@ export function lastDays(now: number): readonly string[] {
 }
 
 export async function overviewFigures(request: PageRequest, { days, coverage }: CountedPeriod): Promise<Html> {
-  const { service } = request
-  const now = service.wallClock()
-  const [first = '', today = ''] = [days[0], days.at(-1)]
-  const sums = await readCorridorStatistics(service, { from: first, through: today })
+  const { service, readPeriod } = request
+  const before = lastDays(service.wallClock() - shownDays * dayMs)
+  const statistics = await readPeriod(service, { before, period: days })
   const { uncountedEvents: uncounted } = coverage
-  if (sums.length === 0) return uncounted > 0 ? uncountedNotice(coverage) : emptyState(request)
-  const ofToday = await readCorridorStatistics(service, { from: today, through: today })
-  const before = await readCreatedSums(service, {
-    from: dayOf(now - (2 * shownDays - 1) * dayMs),
-    through: dayOf(now - shownDays * dayMs),
-  })
-  const daily = await readDailyStatistics(service, { from: first, through: today })
-  return html`${figureCards(request, { sums, before, ofToday })}<div class="charts">
-${outcomeChart(request, daily, days)}${volumeChart(request, daily, days)}</div>
-${corridorTable(request, sums, ofToday)}
+  if (statistics.sums.length === 0) return uncounted > 0 ? uncountedNotice(coverage) : emptyState(request)
+  return html`${figureCards(request, statistics)}<div class="charts">
+${outcomeChart(request, statistics.daily, days)}${volumeChart(request, statistics.daily, days)}</div>
+${corridorTable(request, statistics)}
 <p class="faint">Amounts are in the stablecoin that was paid from, of payouts created in the period. Success is the share of completed payouts among the completed and failed ones.
 A time is at most 19 % off. ${uncounted === 0 ? 'Every event is counted.' : `${pluralize(uncounted, 'event')} not counted yet.`}</p>
 `
@@ -48,18 +36,10 @@ function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }
 
-type Periods = {
-  readonly sums: readonly CorridorSum[]
-  /** `before` covers the period before `sums`, with the same number of days. */
-  readonly before: readonly CreatedSum[]
-  readonly ofToday: readonly CorridorSum[]
-}
-
-function figureCards({ urlFor }: PageRequest, { sums, before, ofToday }: Periods): Html {
+function figureCards({ urlFor }: PageRequest, { sums, before, ofToday }: PeriodStatistics): Html {
   const volumes = assetsOf(sums).map((asset) => {
     const ofAsset = (some: readonly CorridorSum[]) =>
       figuresOf(some.filter(({ assetCode }) => assetCode === asset)).volume
-    // `before` can contain several sums of the same asset, one for each batch of merchants.
     const volumeBefore = before.reduce((total, each) => (each.assetCode === asset ? total + each.amount : total), 0n)
     const change = changeText(Number(ofAsset(sums)), Number(volumeBefore))
     const detail = html`${moneyText(ofAsset(ofToday))} today${change}`
@@ -106,7 +86,7 @@ async function emptyState({ service, urlFor }: PageRequest): Promise<Html> {
 (<code>npm run -s cli -- deposit &lt;wallet id&gt; &lt;amount&gt;</code>), and pay with a merchant’s API key. The figures appear here within a minute.</p></section>\n`
 }
 
-function corridorTable({ urlFor }: PageRequest, sums: readonly CorridorSum[], ofToday: readonly CorridorSum[]): Html {
+function corridorTable({ urlFor }: PageRequest, { sums, ofToday }: PeriodStatistics): Html {
   const figuresWhere = (matches: (sum: CorridorSum) => boolean) => ({
     sums: sums.filter(matches),
     sumsOfToday: ofToday.filter(matches),

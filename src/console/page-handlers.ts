@@ -12,13 +12,13 @@ import type { RejectedForm, RevealedSecret } from './action-form.ts'
 import { actionForm, formNameOf, isConfirmed, openActionForm, runSubmittedAction } from './action-form.ts'
 import { confirmationButton, confirmedAction, createConfirmationPage } from './confirmation-page.ts'
 import type { ConsoleAccess } from './console-access.ts'
-import type { ConsoleContext, ConsolePage, FormValues, PageContent, PageFile, PageRequest } from './console-page.ts'
+import type { ConsolePage, FormValues, PageContent, PageFile, PageRequest, PagesContext } from './console-page.ts'
 import type { ConsoleSession } from './console-session.ts'
 import { createCsrfToken, verifyCsrfToken } from './console-session.ts'
 import { renderBarePage, renderConsolePage, searchPath } from './layout.ts'
 
 type PageRoute = {
-  readonly console: ConsoleContext
+  readonly console: PagesContext
   readonly access: ConsoleAccess
   readonly session: ConsoleSession
   readonly page: ConsolePage
@@ -92,7 +92,7 @@ function onDemandForm(title: string, { address, csrfToken }: { address: string; 
 }
 
 /** Rejects writes by a page, because only actions are added to the operator log. */
-function readOnlyConsole(console: ConsoleContext): ConsoleContext {
+function readOnlyConsole(console: PagesContext): PagesContext {
   return { ...console, service: readOnlyService(console.service, 'a page of the console') }
 }
 
@@ -225,7 +225,7 @@ async function renderOrExplain(
   }
 }
 
-async function doneNotice({ service }: ConsoleContext, formId: string): Promise<Html> {
+async function doneNotice({ service }: PagesContext, formId: string): Promise<Html> {
   const done = await findActionByForm(service, formId)
   if (done === null) return html``
   return html`<p class="notice" role="status"><strong>Done: ${done.action}.</strong> Logged with the reason “${done.reason ?? ''}”.</p>\n`

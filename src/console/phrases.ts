@@ -4,6 +4,14 @@ export function pluralize(count: number, noun: string): string {
   return `${groupThousands(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** The console counts at most this many rows of a list without a stored total. */
+export const maxCounted = 1_000
+
+/** @param total `null` if the list has more than `maxCounted` rows */
+export function totalText(total: number | null): string {
+  return total === null ? `more than ${groupThousands(maxCounted)}` : groupThousands(total)
+}
+
 export function groupThousands(count: number | bigint): string {
   return count.toLocaleString('en-US')
 }

@@ -76,7 +76,7 @@ type SliceCriteria = {
 
 /**
  * `total` returns the stored total if there is one and the request has no time range. Otherwise `total` counts the
- * rows, and returns `null` above `maxCountedRows`.
+ * rows, and returns `null` above `maxRows`.
  */
 function createSequencedList(
   list: DeclaredList,
@@ -101,11 +101,11 @@ function createSequencedList(
         const range = intersectSpans({ above, below }, within)
         return queries.rows(db, { ...params, ...range, limit, isAscending: isAscending || undefined }, columns)
       }),
-    total: async () => {
+    total: async (maxRows = maxCountedRows) => {
       const readTotal = hasTimeBounds(created) || knownSpan ? null : totalReaderFor(list, context, conditions)
       if (readTotal) return readTotal(db)
       const range = await findListSpan()
-      return totalWithinLimit(await queries.count(db, { ...params, ...range, limit: maxCountedRows + 1 }))
+      return totalWithinLimit(await queries.count(db, { ...params, ...range, limit: maxRows + 1 }), maxRows)
     },
   }
 }
@@ -129,8 +129,8 @@ export function parentColumns(list: DeclaredList, condition: string): string[] {
   return [column, order].map(unqualifiedName)
 }
 
-function totalWithinLimit(counted: number): number | null {
-  return counted > maxCountedRows ? null : counted
+function totalWithinLimit(counted: number, maxRows = maxCountedRows): number | null {
+  return counted > maxRows ? null : counted
 }
 
 export type ParentFilter = {

@@ -9,7 +9,7 @@ export const maxSliceSize = 100
 export const defaultSliceSize = 20
 
 /**
- * `total` counts the rows when it is called. The total is `null` if there are too many rows to count in one request.
+ * `total` counts the rows when it is called, up to `maxRows`. The total is `null` if there are more rows.
  */
 export type Slice<Item> = {
   readonly items: readonly Item[]
@@ -17,7 +17,7 @@ export type Slice<Item> = {
   readonly hasPreviousPage: boolean
   /** A cursor is valid only for the list that returned it. */
   readonly cursorOf: (item: Item) => string
-  readonly total: () => Promise<number | null>
+  readonly total: (maxRows?: number) => Promise<number | null>
 }
 
 /** Bounds are exclusive. The range contains the newest `limit` rows, or the oldest if `isAscending` is true. */
@@ -39,7 +39,7 @@ export type SequencedList<Item> = {
   readonly previousName?: readonly unknown[] | null
   readonly sequenceOf: (item: Item) => number
   readonly rows: (range: SequenceRange) => MaybePromise<Item[]>
-  readonly total: () => Promise<number | null>
+  readonly total: (maxRows?: number) => Promise<number | null>
 }
 
 /** `keys` are the ids of the parent objects. */

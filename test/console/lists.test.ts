@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { seedLoadData } from '../../src/demo/load/seed.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
 import { createBankPayoutMethod } from '../../src/modules/payout-methods/create-payout-method.ts'
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
+import { wallets } from '../../src/modules/wallets/list.ts'
 import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { nigerian } from '../modules/payouts/payout-places.ts'
@@ -68,6 +70,28 @@ describe.each(everyEngine)('the lists of the console on %s', (engine) => {
     expect((await console.get(`/payouts?merchant=${other.id}`)).text).toContain('No payout matches these filters.')
     const invalid = await console.get('/payouts?status=DONE')
     expect([invalid.status, textOf(invalid.text).includes('Status must be one of')]).toEqual([400, true])
+    expect(console.faults).toEqual([])
+  })
+
+  test('count at most 1,000 rows that match a filter, and show the total of all payouts', async () => {
+    const app = await startApp(engine)
+    const sizes = { merchants: 1, customers: 1, methods: 0, wallets: 2, seed: 1 }
+    const [merchant] = await seedLoadData(app.service, { ...sizes, payouts: 2_200 })
+    const context = createContext(app.service, merchant?.id ?? '')
+    const [wallet] = (await wallets.slice(context, { owner: 'any', first: 1 })).items
+    const console = await openConsole(app)
+    await console.enter()
+    for (const query of ['', `merchant=${merchant?.id}&`]) {
+      expect((await console.get(`/payouts?${query}`)).text).toContain('<span>2,200 payouts</span>')
+      expect((await console.get(`/payouts?${query}status=COMPLETED`)).text).toContain(
+        '<span>more than 1,000 payouts</span>',
+      )
+      expect((await console.get(`/payouts?${query}status=FAILED`)).text).toMatch(/<span>\d\d payouts<\/span>/)
+    }
+    const { text } = await console.get(`/customers/${wallet?.customerId}`)
+    expect(text).toMatch(
+      />\d+ processing<\/a> · <a[^>]*>4\d\d completed<\/a> · <a[^>]*>\d\d failed<\/a> <span class="faint">of the newest 500<\/span>/,
+    )
     expect(console.faults).toEqual([])
   })
 

@@ -47,6 +47,8 @@ type SealerOptions = {
   readonly service: Service
   readonly onError: (error: unknown) => void
   readonly random?: () => number
+  /** After each seal of a backlog, the sealer rests for this multiple of the time that the seal took. */
+  readonly restRatio?: number
 }
 
 /** The query includes payouts, because `storeSeal` adds the seal's events to the statistics. */
@@ -63,7 +65,12 @@ type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; 
  * Several processes can run a sealer without leader election. Seals are numbered, and only the first insert of a number
  * succeeds. A process pauses when another process has stored a seal.
  */
-export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
+export function startSealer({
+  service,
+  onError,
+  random = defaultRandom,
+  restRatio = restToSealRatio,
+}: SealerOptions): Sealer {
   const { db } = service
   const known = new Map<string, Pick<ChainHead, 'number' | 'hash'>>()
   let isStopped = false
@@ -152,7 +159,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
       head = seal
       known.set(merchantId, { number: seal.number, hash: seal.hash })
       const tookMs = performance.now() - startedAt
-      if (head.through < latest) await wait(tookMs * restToSealRatio)
+      if (head.through < latest) await wait(tookMs * restRatio)
     }
     return latest - from.through < maxEventsPerSeal
   }

@@ -2,6 +2,7 @@ import { invalidInput } from '../../core/errors.ts'
 import { parseUuid, timestamp } from '../../core/ids-and-clock.ts'
 import type { Slice, SliceableList } from '../../lists/slice.ts'
 import { defaultSliceSize } from '../../lists/slice.ts'
+import { maxCountedRows } from '../../lists/totals.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { allMerchants } from '../merchants/repository.ts'
@@ -10,13 +11,14 @@ import { allMerchants } from '../merchants/repository.ts'
 type MerchantListRow = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
 type CreatedBeforeFilter = { readonly createdBefore?: string | undefined }
 type MerchantSliceArgs = { readonly first?: number | undefined; readonly after?: string | undefined }
+type CountLimit = { readonly maxCounted?: number }
 
 type FilteredMerchantList<Item, Input> = {
   readonly list: SliceableList<Context, Input & MerchantSliceArgs & CreatedBeforeFilter, Item>
   readonly filter: Input & CreatedBeforeFilter
 }
 
-/** `next` is the cursor of the next page. `total` is `null` if the rows are not counted. */
+/** `next` is the cursor of the next page. `total` is `null` if the rows are not counted, or are more than `maxCounted`. */
 export type CrossMerchantPage<Item> = {
   readonly items: readonly Item[]
   readonly total: number | null
@@ -31,7 +33,7 @@ export type CrossMerchantPage<Item> = {
 export async function listAcrossMerchants<Item extends MerchantListRow, Input extends object>(
   service: Service,
   { list, filter }: FilteredMerchantList<Item, Input>,
-  { first = defaultSliceSize, after }: MerchantSliceArgs,
+  { first = defaultSliceSize, after, maxCounted = maxCountedRows }: MerchantSliceArgs & CountLimit,
 ): Promise<CrossMerchantPage<Item>> {
   const position = after === undefined ? null : decodeCursor(after)
   const contexts = (await allMerchants(service.db, {})).map(({ id }) => createContext(service, id))
@@ -48,9 +50,22 @@ export async function listAcrossMerchants<Item extends MerchantListRow, Input ex
   const hasMore = items.length > first
   const page = items.slice(0, first)
   const last = page.at(-1)
-  const totals = lists.map(({ total }) => total)
-  const total = totals.includes(null) ? null : totals.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+  const total = await sumTotals(lists, maxCounted)
   return { items: page, total, next: hasMore && last ? encodeCursor(last) : null }
+}
+
+/** Counts no more rows once their number exceeds `maxCounted`. Stored totals may exceed `maxCounted`. */
+async function sumTotals(
+  lists: readonly { readonly countedSlice: Pick<Slice<unknown>, 'total'> }[],
+  maxCounted: number,
+): Promise<number | null> {
+  let sum = 0
+  for (const { countedSlice } of lists) {
+    const total = await countedSlice.total(Math.max(0, maxCounted - sum))
+    if (total === null) return null
+    sum += total
+  }
+  return sum
 }
 
 type RowPosition = Pick<MerchantListRow, 'createdAt' | 'id'>
@@ -66,13 +81,13 @@ async function openMerchantList<Item extends MerchantListRow, Input extends obje
   }
   const firstSlice = await list.slice(context, { ...input, first })
   // On later pages, the filter of `firstSlice` excludes the rows of earlier pages, so a second query counts all rows.
-  const total = await (position === null ? firstSlice : await list.slice(context, { ...filter, first: 1 })).total()
+  const countedSlice = position === null ? firstSlice : await list.slice(context, { ...filter, first: 1 })
   const rows = rowsAfter(
     readItems(firstSlice, async (after) => list.slice(context, { ...input, first, after })),
     position,
   )
   const next = async () => (await rows.next()).value ?? null
-  return { head: await next(), next, total }
+  return { head: await next(), next, countedSlice }
 }
 
 async function* readItems<Item extends MerchantListRow>(

@@ -2,7 +2,13 @@ import { oneUnit } from '../../core/money/amount.ts'
 import type { Service } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import type { StatisticsChange } from './payout-statistics.ts'
-import { coverageOfMerchants, creationsByAsset, statisticsByCorridor, statisticsByDay } from './repository.ts'
+import {
+  coverageOfMerchants,
+  creationsByAsset,
+  payoutCountWithin,
+  statisticsByCorridor,
+  statisticsByDay,
+} from './repository.ts'
 
 /** `amount` is in units of 10⁻⁸. */
 type Sums = { readonly payoutCount: number; readonly amount: bigint }
@@ -18,18 +24,67 @@ export type CorridorSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrenc
 /** Days in UTC, for example `2026-03-01`; `from` and `through` are inclusive. */
 type DayRange = { readonly from: string; readonly through: string }
 
-export async function readDailyStatistics({ db }: Service, range: DayRange): Promise<readonly DailySum[]> {
-  const sums: DailySum[] = []
-  for await (const merchantIds of iterateMerchantIds(db))
-    for (const row of await statisticsByDay(db, { merchantIds, ...range })) sums.push(withAmount(row))
-  return sums
+/** The statistics of a period of consecutive days. Several sums may have the same keys. */
+export type PeriodStatistics = {
+  readonly sums: readonly CorridorSum[]
+  readonly daily: readonly DailySum[]
+  /** The sums of the last day. */
+  readonly ofToday: readonly CorridorSum[]
+  /** The sums of the preceding period of the same length. */
+  readonly before: readonly CreatedSum[]
 }
 
-export async function readCreatedSums({ db }: Service, range: DayRange): Promise<readonly CreatedSum[]> {
-  const sums: CreatedSum[] = []
+/** @param days consecutive days in UTC, such as `2026-03-01`, first of the preceding period and then of the period */
+export type PeriodReader = (
+  service: Service,
+  days: Readonly<Record<'before' | 'period', readonly string[]>>,
+) => Promise<PeriodStatistics>
+
+type FinishedDays = Pick<PeriodStatistics, 'sums' | 'daily' | 'before'>
+
+/**
+ * Creates a reader that caches the sums of all days except the last. The cache is valid while the number of payouts on
+ * these days is the same, because every event that is counted later increases that number. The cost of a read depends
+ * on the number of merchants and days with payouts, but not on the number of payouts.
+ */
+export function createPeriodReader(): PeriodReader {
+  let cached: { readonly key: string; readonly finished: FinishedDays } | null = null
+  return async (service, { before, period }) => {
+    const finished = { from: before[0] ?? '', through: period.at(-2) ?? '' }
+    const key = [finished.from, period[0], finished.through, await countPayouts(service, finished)].join()
+    if (cached?.key !== key) cached = { key, finished: await readFinishedDays(service, { before, period }) }
+    const today = period.at(-1) ?? ''
+    const ofToday = await readCorridorStatistics(service, { from: today, through: today })
+    const { sums, daily } = cached.finished
+    return {
+      ...cached.finished,
+      sums: [...sums, ...ofToday],
+      daily: [...daily, ...ofToday.map((sum) => ({ ...sum, day: today }))],
+      ofToday,
+    }
+  }
+}
+
+async function countPayouts({ db }: Service, range: DayRange): Promise<number> {
+  let count = 0
   for await (const merchantIds of iterateMerchantIds(db))
-    for (const row of await creationsByAsset(db, { merchantIds, ...range })) sums.push(withAmount(row))
-  return sums
+    count += Number((await payoutCountWithin(db, { merchantIds, ...range }))?.payoutCount ?? 0)
+  return count
+}
+
+async function readFinishedDays(
+  service: Service,
+  { before, period }: Parameters<PeriodReader>[1],
+): Promise<FinishedDays> {
+  const range = { from: period[0] ?? '', through: period.at(-2) ?? '' }
+  const daily: DailySum[] = []
+  const created: CreatedSum[] = []
+  for await (const merchantIds of iterateMerchantIds(service.db)) {
+    for (const row of await statisticsByDay(service.db, { merchantIds, ...range })) daily.push(withAmount(row))
+    const rangeBefore = { from: before[0] ?? '', through: before.at(-1) ?? '' }
+    for (const row of await creationsByAsset(service.db, { merchantIds, ...rangeBefore })) created.push(withAmount(row))
+  }
+  return { sums: await readCorridorStatistics(service, range), daily, before: created }
 }
 
 export async function readCorridorStatistics(

@@ -144,21 +144,26 @@ export const transfersBetween = query((p: Params<EventRange>) =>
 
 type DayRange = { merchantIds: readonly string[]; from: string; through: string }
 
-function statisticsWithin(p: Params<DayRange>) {
+function countsWithin(p: Params<DayRange>) {
   return selectFrom('payoutStatistics')
-    .select([
-      sql<bigint>`sum(payout_count)`.as('payoutCount'),
-      sql<bigint>`sum(amount_units)`.as('amountUnits'),
-      sql<bigint>`sum(amount_rest)`.as('amountRest'),
-    ])
+    .select(sql<bigint>`sum(payout_count)`.as('payoutCount'))
     .where('merchantId', 'in', listParam(p.merchantIds))
     .where('day', '>=', p.from)
     .where('day', '<=', p.through)
 }
 
+function statisticsWithin(p: Params<DayRange>) {
+  return countsWithin(p).select([
+    sql<bigint>`sum(amount_units)`.as('amountUnits'),
+    sql<bigint>`sum(amount_rest)`.as('amountRest'),
+  ])
+}
+
 export const statisticsByDay = query((p: Params<DayRange>) =>
   acrossMerchants(statisticsWithin(p).select(['day', 'assetCode', 'status']).groupBy(['day', 'assetCode', 'status'])),
 )
+
+export const payoutCountWithin = queryOne((p: Params<DayRange>) => acrossMerchants(countsWithin(p)))
 
 export const creationsByAsset = query((p: Params<DayRange>) =>
   acrossMerchants(

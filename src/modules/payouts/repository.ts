@@ -32,6 +32,22 @@ export const payoutBySequence = queryOne((p: Params<{ merchantId: string; sequen
   selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).where('sequence', '=', p.sequence),
 )
 
+/** Counts the customer's newest payouts by status. The query reads at most `limit` entries of `payouts_by_customer`. */
+export const newestPayoutsByStatus = query((p: Params<{ merchantId: string; customerId: string; limit: number }>) =>
+  selectFrom((eb) =>
+    eb
+      .selectFrom('payouts')
+      .select('status')
+      .where('merchantId', '=', p.merchantId)
+      .where('customerId', '=', p.customerId)
+      .orderBy('sequence', 'desc')
+      .limit(p.limit)
+      .as('newest'),
+  )
+    .select(['status', sql<number>`count(*)`.as('rowCount')])
+    .groupBy('status'),
+)
+
 /** The payout with this reference id has an id between `idFrom` and `idTo`. */
 export type ReferenceIdRange = { readonly referenceId: string; readonly idFrom: string; readonly idTo: string }
 

@@ -4,6 +4,7 @@ import { createAuditRun } from '../../../src/console/console-page.ts'
 import { overviewPage } from '../../../src/console/overview-page.ts'
 import type { Query, Reader } from '../../../src/database/query.ts'
 import { compileForSqlite } from '../../../src/database/sqlite/compile-for-sqlite.ts'
+import { createPeriodReader } from '../../../src/modules/payout-statistics/read-statistics.ts'
 import { sealAll } from '../../modules/hash-chain/support/tamperings.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
 
@@ -24,7 +25,14 @@ test('the overview reads only stored statistics, and bounded ranges of the table
   const service = { ...app.service, db: { ...app.db, execute } }
   const session = { can: () => true }
   const { title } = await overviewPage.render({
-    ...{ service, rails: new Map(), auditRun: createAuditRun(), session, urlFor: (path: string) => path },
+    ...{
+      service,
+      rails: new Map(),
+      auditRun: createAuditRun(),
+      readPeriod: createPeriodReader(),
+      session,
+      urlFor: (path: string) => path,
+    },
   } as never)
   const database = new Sqlite(app.url.replace('sqlite:', ''), { readonly: true })
   onTestFinished(() => void database.close())

@@ -32,6 +32,7 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:merchantsWithExtendedPublicKeys': 'reads the keys of all merchants',
   'merchants:apiKeysOfMerchant': 'lists the few keys of a merchant',
   'customers:merchantOfCustomer': 'has the id only, and looks at each merchant',
+  'payouts:newestPayoutsByStatus': 'counts five hundred payouts of a customer at most, for an operator',
   'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',
   'operators:allOperators': 'lists the few operators of the console',
   'merchants:merchantIdsAfter': 'goes through the merchants, some at a time',

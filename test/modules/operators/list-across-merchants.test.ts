@@ -41,6 +41,27 @@ describe.each(everyEngine)('listAcrossMerchants on %s', (engine) => {
     expect((await domainErrorOf(listWithInvalidCursor)).details.fields).toMatchObject([{ field: 'after' }])
   })
 
+  test('has no total if more than `maxCounted` rows match a filter, unless the total of each list is stored', async () => {
+    const app = await startApp(engine)
+    const merchants = [app.merchant, await app.otherMerchant(), await app.otherMerchant()]
+    for (const { id } of [...merchants, ...merchants])
+      await perform(createCustomer, createContext(app.service, id), sampleCustomer)
+    const totalOf = async (filter: object, maxCounted: number) =>
+      (await listAcrossMerchants(app.service, { list: customers, filter }, { maxCounted })).total
+    const filter = { createdFrom: '2020-01-01T00:00:00.000Z' }
+    for (const [maxCounted, total] of [
+      [7, 6],
+      [6, 6],
+      [5, null],
+      [4, null],
+      [1, null],
+    ] as const) {
+      expect([maxCounted, await totalOf(filter, maxCounted)]).toEqual([maxCounted, total])
+    }
+    expect(await totalOf({ createdBefore: '2020-01-01T00:00:00.000Z' }, 0)).toBe(0)
+    expect(await totalOf({}, 1)).toBe(6)
+  })
+
   test('is used by every list command without --merchant, and the output has the merchant of each row', async () => {
     const app = await startApp(engine)
     const { id: otherId } = await app.otherMerchant()

@@ -1,9 +1,11 @@
 // The statistics are compared with a count over the payouts that the test made.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Reader } from '../../../src/database/query.ts'
 import { auditBooks } from '../../../src/modules/audit/audit.ts'
 import { startSealer } from '../../../src/modules/hash-chain/sealer.ts'
 import { countHistory, startStatisticsCatchUp } from '../../../src/modules/payout-statistics/catch-up.ts'
+import { createPeriodReader } from '../../../src/modules/payout-statistics/read-statistics.ts'
 import { rebuildStatistics } from '../../../src/modules/payout-statistics/rebuild-statistics.ts'
 import { coverageOfMerchants, statisticsOfMerchant } from '../../../src/modules/payout-statistics/repository.ts'
 import { storeStatistics } from '../../../src/modules/payout-statistics/store-statistics.ts'
@@ -114,6 +116,20 @@ async function storedSums({ db, merchant }: App): Promise<Sums> {
   return Object.fromEntries([...sums].toSorted())
 }
 
+/** The last three days, and the three days before. */
+function lastDays({ service }: App) {
+  const daysUntil = (time: number) =>
+    [2, 1, 0].map((back) => new Date(time - back * 86_400_000).toISOString().slice(0, 10))
+  return { before: daysUntil(service.wallClock() - 3 * 86_400_000), period: daysUntil(service.wallClock()) }
+}
+
+/** The number of payouts by the key that `keyOf` returns. */
+function countsBy<Row extends { readonly payoutCount: number }>(rows: readonly Row[], keyOf: (row: Row) => string) {
+  const counts = new Map<string, number>()
+  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + row.payoutCount)
+  return new Map([...counts].toSorted())
+}
+
 async function contradictions({ service }: App) {
   const { findings } = await auditBooks(service)
   return findings.filter((finding) => finding.contradictions > 0)
@@ -154,6 +170,71 @@ describe.each(everyEngine)('the payout statistics on %s', (engine) => {
       }),
       { numRuns: 4 },
     )
+  })
+
+  test('equal the sums over all payouts if a reader caches the sums of finished days, for any sequence of payouts', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (history) => {
+        const { app, expected, run } = await startCountedApp(engine)
+        const readPeriod = createPeriodReader()
+        for (const step of [...history, { seal: true } as const]) {
+          await run(step)
+          if (!('seal' in step)) continue
+          const days = lastDays(app)
+          const statistics = await readPeriod(app.service, days)
+          const rows = Object.entries(expected()).map(([key, [payoutCount]]) => {
+            const [day = '', corridor = '', status = ''] = key.split(' ')
+            return { day, corridor, status, payoutCount }
+          })
+          const inPeriod = rows.filter(({ day }) => days.period.includes(day))
+          const createdBefore = rows.filter(({ day, status }) => days.before.includes(day) && status === 'PROCESSING')
+          expect(countsBy(statistics.sums, (sum) => `${sum.assetCode}/${sum.recipientCurrency} ${sum.status}`)).toEqual(
+            countsBy(inPeriod, ({ corridor, status }) => `${corridor} ${status}`),
+          )
+          expect(countsBy(statistics.daily, (sum) => `${sum.day} ${sum.assetCode} ${sum.status}`)).toEqual(
+            countsBy(inPeriod, ({ day, corridor, status }) => `${day} ${corridor.slice(0, 4)} ${status}`),
+          )
+          expect(countsBy(statistics.before, ({ assetCode }) => assetCode)).toEqual(
+            countsBy(createdBefore, ({ corridor }) => corridor.slice(0, 4)),
+          )
+          expect(statistics).toEqual(await createPeriodReader()(app.service, days))
+        }
+      }),
+      { numRuns: 4 },
+    )
+  })
+
+  test('are not summed again for a second read unless an event of a finished day was counted in between', async () => {
+    const { app, run } = await startCountedApp(engine)
+    await run({ pay: 'USDC', currency: 'NGN', cents: 1_000 })
+    await sealAll(app.service)
+    await run({ waitMs: 86_400_000 })
+    let queries = 0
+    const execute: Reader['execute'] = (query, params) => {
+      queries++
+      return app.db.execute(query, params)
+    }
+    const service = { ...app.service, db: { ...app.db, execute } }
+    const readPeriod = createPeriodReader()
+    const queriesOfRead = async () => {
+      queries = 0
+      await readPeriod(service, lastDays(app))
+      return queries
+    }
+    const first = await queriesOfRead()
+    const second = await queriesOfRead()
+    expect(second).toBeLessThan(first)
+
+    // A payout of the present day does not change the sums of finished days.
+    await run({ pay: 'USDC', currency: 'NGN', cents: 2_000 })
+    await sealAll(app.service)
+    expect(await queriesOfRead()).toBe(second)
+
+    await rebuildStatistics(app.service)
+    expect(await queriesOfRead()).toBe(second)
+    await forgetStatistics(app)
+    app.db.refresh()
+    expect(await queriesOfRead()).toBe(first)
   })
 
   test('count each outcome with its duration on the day of the outcome, and keep the count of created payouts', async () => {
