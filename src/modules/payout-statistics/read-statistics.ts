@@ -15,7 +15,7 @@ type Sums = { readonly payoutCount: number; readonly amount: bigint }
 
 export type DailySum = Pick<StatisticsChange, 'day' | 'assetCode' | 'status'> & Sums
 
-export type CreatedSum = Pick<StatisticsChange, 'assetCode'> & Sums
+type CreatedSum = Pick<StatisticsChange, 'assetCode'> & Sums
 
 /** `fee` is in units of 10⁻⁸. */
 export type CorridorSum = Pick<StatisticsChange, 'assetCode' | 'recipientCurrency' | 'status' | 'durationBucket'> &
