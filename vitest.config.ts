@@ -37,6 +37,6 @@ export default defineConfig({
     // The limit is for tests that hang: many start processes, and the machine may be busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { interval: 10, timeout: 60_000 } },
   },
 })
