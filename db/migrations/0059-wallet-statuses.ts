@@ -7,7 +7,7 @@ const columns = sql`merchant_id, id, customer_id, sequence, owner_sequence, asse
 // A wallet can also be suspended. SQLite cannot change a check constraint, so the migration rebuilds the table.
 export const walletStatuses: Migration = {
   name: '0059-wallet-statuses',
-  rewrites: 'every wallet, which may have one more status',
+  rewrites: 'every wallet, which may have one more status, and checks the wallet of every payout, transfer and deposit',
   statements: (
     schema,
     { uuid, timestamp, referenceToText, table, raw, replaceTable, setPlannerStatistics: expectRows },

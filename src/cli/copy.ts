@@ -131,7 +131,7 @@ function auditOne(url: string, mode: Mode, progress: Progress) {
     const books = await auditBooks(service, progress.show)
     const history = await auditChain(service, {}, progress.show)
     const failedChecks = describeFailedChecks([...books.findings, ...history.findings])
-    if (failedChecks !== null) throw new Error(`The books of ${databaseName(url)} do not balance: ${failedChecks}.`)
+    if (failedChecks !== null) throw new Error(`The books of ${databaseName(url)} failed the audit: ${failedChecks}.`)
     const heads = await findChainHeads(db)
     return {
       heads: formatHeads(heads),

@@ -191,7 +191,7 @@ async function requireConsistentBackup({ url, backup, reason, mode, progress }: 
     const books = await auditBooks(service, progress.show)
     const history = await auditChain(service, {}, progress.show)
     const failedChecks = describeFailedChecks([...books.findings, ...history.findings])
-    if (failedChecks !== null) throw new Error(`The books of ${backup} do not balance: ${failedChecks}.`)
+    if (failedChecks !== null) throw new Error(`The books of ${backup} failed the audit: ${failedChecks}.`)
     return await logRestore(service, { backup, reason })
   } finally {
     await db.close()

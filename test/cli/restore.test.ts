@@ -148,7 +148,7 @@ describe('`restore`', () => {
     [
       'has inconsistent books',
       (backup) => spoil(backup, 'update accounts set balance = balance - 1 where balance > 0'),
-      /do not balance: the check "every balance equals the sum of its ledger entries" failed, for example for /,
+      /failed the audit: the check "every balance equals the sum of its ledger entries" failed, for example for /,
     ],
     [
       'lacks a trigger',

@@ -12,7 +12,7 @@ import { payoutAsCreated } from '../payouts/payout.ts'
 import { eventsOfPayouts } from '../payouts/repository.ts'
 import { wallets } from '../wallets/list.ts'
 import { addressesOfWallets } from '../wallets/repository.ts'
-import type { Wallet } from '../wallets/wallet.ts'
+import type { Wallet, WalletStatus } from '../wallets/wallet.ts'
 import type { WebhookEndpoint } from '../webhooks/endpoints/webhook-endpoint.ts'
 import { depositTransfers } from './repository.ts'
 
@@ -56,7 +56,7 @@ export async function hydrateEvents(context: HydrationContext, events: readonly 
   const [payoutOf, depositOf, walletOf] = await allOrFirstError([
     loadPayoutsAtEvents(context, events, idsOf('payout')),
     loadDeposits(context, [...idsOf('deposit'), ...idsOf('deposit_reversal')]),
-    loadNewWallets(context, idsOf('wallet')),
+    loadWallets(context, idsOf('wallet')),
   ])
   const objectOf = (event: Event): EventObject => {
     const type = objectTypeOf(event.type)
@@ -65,7 +65,7 @@ export async function hydrateEvents(context: HydrationContext, events: readonly 
     if (type === 'deposit_reversal') return { type, row: requireRow(depositOf.get(event.objectId), event) }
     if (type === 'wallet') {
       const row = requireRow(walletOf.get(event.objectId), event)
-      return { type, row: { ...row, balance: BigInt(importedData(event)?.balance ?? 0) } }
+      return { type, row: { ...row, ...walletAsCreated(row, importedData(event)) } }
     }
     return { type, row: requireRow(event.data ?? undefined, event) as never }
   }
@@ -147,10 +147,16 @@ function importedData({ data }: Event): ImportedEventData | null {
   return data !== null && 'imported' in data ? (data as ImportedEventData) : null
 }
 
-/**
- * Returns wallets as they were at their creation. Only the balance of a wallet changes, and every wallet starts with 0.
- */
-async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
+/** Only the event of an imported wallet stores these columns, because every other wallet starts active and empty. */
+function walletAsCreated({ createdAt }: Wallet, imported: ImportedEventData | null) {
+  return {
+    balance: BigInt(imported?.balance ?? 0),
+    status: (imported?.status ?? 'active') as WalletStatus,
+    updatedAt: imported?.updatedAt ?? createdAt,
+  }
+}
+
+async function loadWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()
   const { db, merchantId } = context
   const [rows, addresses] = await allOrFirstError([
@@ -158,5 +164,5 @@ async function loadNewWallets(context: HydrationContext, ids: readonly string[])
     addressesOfWallets(db, { merchantId, walletIds: ids }),
   ])
   const addressesOf = Map.groupBy(addresses, ({ walletId }) => walletId)
-  return new Map(rows.map((row) => [row.id, { ...row, balance: 0n, addresses: addressesOf.get(row.id) ?? [] }]))
+  return new Map(rows.map((row) => [row.id, { ...row, addresses: addressesOf.get(row.id) ?? [] }]))
 }

@@ -123,7 +123,7 @@ function findAddressProblem(
 async function insertImportedWallet(tx: Tx, context: Context, row: SourceWallet): Promise<void> {
   const { merchantId } = context
   const { balance, addresses, ...columns } = row
-  const { id, currency: assetCode, customerId, createdAt } = row
+  const { id, currency: assetCode, customerId, status, createdAt, updatedAt } = row
   const ownerId = customerId ?? merchantId
   const numbered = await numberImportedRowOfOwner(tx, merchantId, { row, ownerId, name: 'wallets' })
   const wallet = { ...columns, ...numbered }
@@ -139,7 +139,7 @@ async function insertImportedWallet(tx: Tx, context: Context, row: SourceWallet)
     const opening = { kind: 'opening', assetCode, amount: balance, fee: 0n, walletId: id } as const
     await postTransfer(tx, context, { ...opening, id, cause: { reference: openingReference(id) } })
   }
-  const data: ImportedEventData = { imported: true, balance: String(balance) }
+  const data: ImportedEventData = { imported: true, balance: String(balance), status, updatedAt }
   await recordEvent(tx, context, { type: 'wallet.created', objectId: id, at: createdAt, data })
 }
 

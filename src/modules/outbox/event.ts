@@ -7,8 +7,13 @@ export type { EventType }
 
 export type Event = RowOf<'events'>
 
-/** `balance` is the opening balance of an imported wallet, in units of 10⁻⁸. */
-export type ImportedEventData = { readonly imported: true; readonly balance?: string }
+/** An imported wallet has the columns that can change; `balance` is in units of 10⁻⁸. */
+export type ImportedEventData = {
+  readonly imported: true
+  readonly balance?: string
+  readonly status?: string
+  readonly updatedAt?: string
+}
 
 export const eventTypes = defineEnum({
   'payout.initiated': 'A payout was created with status `PROCESSING`.',

@@ -40,24 +40,29 @@ export type PeriodReader = (
   days: Readonly<Record<'before' | 'period', readonly string[]>>,
 ) => Promise<PeriodStatistics>
 
+const maxCacheAgeMs = 600_000
+
 type FinishedDays = Pick<PeriodStatistics, 'sums' | 'daily' | 'before'>
 
 /**
  * Creates a reader that caches the sums of all days except the last. The cache is valid while the number of payouts on
- * these days is the same, because every event that is counted later increases that number. The cost of a read depends
- * on the number of merchants and days with payouts, but not on the number of payouts.
+ * these days is the same, because every event that is counted later increases that number. A rebuild of the statistics
+ * can correct sums without changing that number, so the cache is valid for at most ten minutes. The cost of a read
+ * depends on the number of merchants and days with payouts, but not on the number of payouts.
  */
 export function createPeriodReader(): PeriodReader {
   let cached: { readonly key: string; readonly finished: FinishedDays } | null = null
   return async (service, { before, period }) => {
     const finished = { from: before[0] ?? '', through: period.at(-2) ?? '' }
-    const key = [finished.from, period[0], finished.through, await countPayouts(service, finished)].join()
+    const age = Math.floor(service.wallClock() / maxCacheAgeMs)
+    const key = [finished.from, period[0], finished.through, age, await countPayouts(service, finished)].join()
     if (cached?.key !== key) cached = { key, finished: await readFinishedDays(service, { before, period }) }
+    // Another request may replace the cache during the next read.
+    const { sums, daily, before: sumsBefore } = cached.finished
     const today = period.at(-1) ?? ''
     const ofToday = await readCorridorStatistics(service, { from: today, through: today })
-    const { sums, daily } = cached.finished
     return {
-      ...cached.finished,
+      before: sumsBefore,
       sums: [...sums, ...ofToday],
       daily: [...daily, ...ofToday.map((sum) => ({ ...sum, day: today }))],
       ofToday,

@@ -134,6 +134,7 @@ describe.each(everyEngine)('import on %s', (engine) => {
     const { source, ids, wallets } = await startSource(engine)
     const target = await startApp(engine)
     await importFrom(source, target)
+    await changeWalletStatus(target.context(), { walletId: wallets.shop, status: 'active' })
 
     const feed = (await target.rest('GET', '/api/events?limit=100')).body.data
     const created = Object.fromEntries(feed.map((event: { object: { id: string } }) => [event.object.id, event]))
@@ -143,6 +144,9 @@ describe.each(everyEngine)('import on %s', (engine) => {
     expect(feed.every((event: { imported?: true }) => event.imported)).toBe(true)
     expect(created[ids.ada]).toMatchObject({ type: 'customer.created', timestamp: customer.created_at, data: customer })
     expect(created[wallets.ada]).toMatchObject({ type: 'wallet.created', data: { balance: '100.00000000' } })
+    const { data: shop } = (await source.rest('GET', `/api/wallets/${wallets.shop}`)).body
+    const { status, updated_at } = created[wallets.shop].data
+    expect([status, updated_at]).toEqual(['suspended', shop.updated_at])
     const { data } = await target.graphql(
       /* GraphQL */ `
       query($id: ID!, $empty: ID!) {

@@ -151,6 +151,18 @@ describe.each(everyEngine)('changeWalletStatus on %s', (engine) => {
     expect(await activate(app, walletId)).toMatchObject({ status: 'active', updatedAt: '2026-03-01T10:02:00.000Z' })
   })
 
+  test('leaves the creation event of the wallet unchanged', async () => {
+    let now = Date.parse('2026-03-01T10:00:00Z')
+    const app = await startApp(engine, { clock: () => now })
+    const walletId = await app.wallet()
+    const event = async () => (await app.rest('GET', '/api/events')).body.data[0]
+    const atCreation = await event()
+    expect(atCreation).toMatchObject({ type: 'wallet.created', data: { id: walletId, status: 'active' } })
+    now += 60_000
+    await suspend(app, walletId)
+    expect(await event()).toEqual(atCreation)
+  })
+
   test('rejects an unknown status, and then an unknown wallet or a wallet of another merchant', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()

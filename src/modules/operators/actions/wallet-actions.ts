@@ -7,7 +7,7 @@ export const suspendWalletAction = walletStatusAction('suspended', {
   name: 'wallet suspend',
   title: 'Suspend',
   summary:
-    'Stop payouts from a wallet. Deposits and returned payouts are still credited. Repeating it changes nothing.',
+    'Stop new payouts from a wallet. Payouts that were already created continue. Deposits and returned payouts are still credited. Repeating it changes nothing.',
 })
 
 export const activateWalletAction = walletStatusAction('active', {
