@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { DomainError } from '../../src/core/errors.ts'
@@ -20,18 +18,6 @@ import { routes } from '../../src/server/rest/routes.ts'
 import { reportUndeclaredErrors } from '../support/declared-errors.ts'
 import { domainErrorOf } from '../support/domain-error-of.ts'
 
-const modules = join(import.meta.dirname, '../../src/modules')
-
-/** The texts of all modules. */
-const sources = readdirSync(modules, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
-  .map((path) => readFileSync(join(modules, path), 'utf8'))
-
-/** What the first group of a pattern matches in the modules. */
-function foundInSources(pattern: RegExp): string[] {
-  return sources.flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name)).sort()
-}
-
 const isOfApi = (declaration: OperationDeclaration): declaration is ApiDeclaration => 'errors' in declaration
 const declarations: readonly OperationDeclaration[] = Object.values(operations).map(({ declaration }) => declaration)
 const apiDeclarations = declarations.filter(isOfApi)
@@ -39,18 +25,6 @@ const apiDeclarations = declarations.filter(isOfApi)
 function mutationsOf(mode: Mode): string[] {
   return Object.keys(schemaFor(mode).getMutationType()?.getFields() ?? {}).sort()
 }
-
-test('the writer can run every operation that the sources define, each under a unique name', () => {
-  const defined = foundInSources(/= define(?:Internal)?Operation\(\s*(?:\{\s*name: )?'(\w+)'/g)
-  expect(defined).toEqual(Object.keys(operations).sort())
-  expect(defined.length).toBe(foundInSources(/= (define(?:Internal)?Operation)\(/g).length)
-  for (const [name, operation] of Object.entries(operations)) expect(operation.declaration.name).toBe(name)
-})
-
-test('each operation is exported under the name in its declaration', () => {
-  const exported = foundInSources(/^export const (\w+) = define(?:Internal)?Operation\(/gm)
-  expect(exported).toEqual(Object.keys(operations).sort())
-})
 
 test('every mutation has the name of the operation that it performs', () => {
   const fields = Object.entries(sandboxSchema.getMutationType()?.getFields() ?? {})
@@ -93,23 +67,6 @@ test('customer tokens may have the scope `read`, and the scopes of operations th
     declarations.filter(({ actsAsCustomer }) => actsAsCustomer).map(({ scope }) => scope),
   )
   expect(customerScopes).toEqual(scopes.filter((scope) => scope === 'read' || required.has(scope)))
-})
-
-test('idempotency keys are stored with the name of their operation', () => {
-  const keyed = foundInSources(/\brunOnce\(context, '(\w+)'/g)
-  // A client token is not stored, and payouts store their keys themselves.
-  const others = ['createClientToken', 'createPayout']
-  expect(keyed).toEqual(
-    apiDeclarations
-      .map(({ name }) => name)
-      .filter((name) => !others.includes(name))
-      .sort(),
-  )
-  for (const text of sources.filter((text) => /= defineOperation\(/.test(text))) {
-    const names = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name)
-    const defined = names(/= defineOperation\(\s*\{\s*name: '(\w+)'/g)
-    expect(defined).toEqual(expect.arrayContaining(names(/\brunOnce\(context, '(\w+)'/g)))
-  }
 })
 
 describe('a declared operation', () => {
