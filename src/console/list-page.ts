@@ -88,7 +88,7 @@ async function renderList<Input extends object, Item extends ListedItem>(
   const { after: _, before: __, done: ___, ...filters } = query
   const isFiltered = Object.values(filters).some((value) => value !== '')
   const hasTotal = !spec.isUncounted && opened.search === null
-  const count = hasTotal ? html`<span>${totalText(total)} ${spec.noun}${total === 1 ? '' : 's'}</span>` : html``
+  const count = hasTotal ? html`<span>${totalText(total, spec.noun)}</span>` : html``
   const summary = html`<p class="summary">${count}<a href="${urlFor(path, { ...filters, format: 'csv' })}" download>Download CSV</a><span class="faint">of these, at most ${groupThousands(maxFileRows)} rows</span></p>`
   const empty = isFiltered
     ? html`<p class="empty">No ${spec.noun} matches these filters. <a href="${urlFor(path)}">Show all</a></p>`

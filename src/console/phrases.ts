@@ -8,8 +8,8 @@ export function pluralize(count: number, noun: string): string {
 export const maxCounted = 1_000
 
 /** @param total `null` if the list has more than `maxCounted` rows */
-export function totalText(total: number | null): string {
-  return total === null ? `more than ${groupThousands(maxCounted)}` : groupThousands(total)
+export function totalText(total: number | null, noun: string): string {
+  return total === null ? `more than ${pluralize(maxCounted, noun)}` : pluralize(total, noun)
 }
 
 export function groupThousands(count: number | bigint): string {

@@ -54,8 +54,8 @@ export function createPeriodReader(): PeriodReader {
   let cached: { readonly key: string; readonly finished: FinishedDays } | null = null
   return async (service, { before, period }) => {
     const finished = { from: before[0] ?? '', through: period.at(-2) ?? '' }
-    const age = Math.floor(service.wallClock() / maxCacheAgeMs)
-    const key = [finished.from, period[0], finished.through, age, await countPayouts(service, finished)].join()
+    const interval = Math.floor(service.wallClock() / maxCacheAgeMs)
+    const key = [finished.from, period[0], finished.through, interval, await countPayouts(service, finished)].join()
     if (cached?.key !== key) cached = { key, finished: await readFinishedDays(service, { before, period }) }
     // Another request may replace the cache during the next read.
     const { sums, daily, before: sumsBefore } = cached.finished
