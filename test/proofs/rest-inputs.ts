@@ -83,7 +83,7 @@ function isFaulty(route: Route, [wire, json]: Member): boolean {
   const field = Object.keys(route.names).find((name) => route.names[name] === wire) as string
   try {
     // A query string has texts only.
-    const sent = json !== null && route.method === 'GET' ? JSON.stringify(textOf(json)) : json
+    const sent = json !== null && route.method === 'GET' ? JSON.stringify(decoded(queryText(json))) : json
     const value: unknown = sent === null ? undefined : JSON.parse(sent)
     return !z.safeParse(fieldSchema(route, field), value).success
   } catch {
@@ -240,6 +240,15 @@ function encoded(text: string): string {
     return encodeURIComponent(text)
   } catch {
     return '%ED%A0%80'
+  }
+}
+
+/** The value of a query string as the service reads it: what has no valid encoding stays as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }
 
