@@ -85,7 +85,9 @@ function isFaulty(route: Route, [wire, json]: Member): boolean {
     // A query string has texts only.
     const sent = json !== null && route.method === 'GET' ? JSON.stringify(decoded(queryText(json))) : json
     const value: unknown = sent === null ? undefined : JSON.parse(sent)
-    return !z.safeParse(fieldSchema(route, field), value).success
+    const isLiteral =
+      typeof value === 'number' && route.fields.some((each) => each.field === field && each.acceptsNumber)
+    return !z.safeParse(fieldSchema(route, field), isLiteral ? json?.trim() : value).success
   } catch {
     return false
   }
