@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
-import { oneOf, optional, optionalText, parseInput, rejectField, text } from '../../core/input.ts'
+import { hasValue, oneOf, optional, optionalText, parseInput, rejectField, text } from '../../core/input.ts'
 import { newRowFields } from '../../lists/sequence.ts'
 import type { Context, IdempotentResult } from '../../operations/context.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
@@ -107,8 +107,9 @@ const requiredNamesOfType: Record<CustomerType, readonly ('firstName' | 'lastNam
 
 export function missingNameErrors(input: CustomerNames): FieldError[] {
   // The input schema reports an unknown customer type.
-  const names = Object.hasOwn(requiredNamesOfType, input.customerType) ? requiredNamesOfType[input.customerType] : []
+  const type = customerTypes.find((each) => each === input.customerType)
+  const names = type === undefined ? [] : requiredNamesOfType[type]
   return names
-    .filter((field) => !input[field]?.toString().trim())
+    .filter((field) => !hasValue(input[field]))
     .map((field) => ({ field, code: 'MISSING_REQUIRED_FIELD', message: `is required for a customer of this type` }))
 }

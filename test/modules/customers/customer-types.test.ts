@@ -197,6 +197,13 @@ describe.each(everyEngine)('ruling 124: individual and business customers on %s'
     expect(await storedDetails(app)).toEqual({})
   })
 
+  test('a name that is an object without a usable toString gets 400, not 500', async () => {
+    const app = await startApp(engine)
+    const last_name = { toString: 1, valueOf: 1 }
+    const { status, body } = await app.rest('POST', individuals, { body: { ...individualBody, last_name } })
+    expect([status, fieldsOf(body)]).toEqual([400, ['last_name']])
+  })
+
   test('an update of some fields or of one address member leaves all other fields unchanged', async () => {
     const app = await startApp(engine)
     const { body } = await app.rest('POST', individuals, { body: { ...individualBody, middle_name: 'B' } })
