@@ -82,6 +82,21 @@ test('the delivery log is pruned by a background job, which continues after an e
   await vi.advanceTimersByTimeAsync(5_000)
   expect(errors).toEqual(Array(count).fill(new Error('the writer is down')))
   expect(await left()).toBe(3)
+  let batches = 0
+  const stopsDuringBatch = startLogPruner({
+    service: {
+      ...service,
+      perform: async () => {
+        batches++
+        void stopsDuringBatch.stop()
+        return Promise.reject(new Error('the service stops'))
+      },
+    },
+    onError: () => {},
+  })
+  await until(() => batches > 0)
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(batches).toBe(1)
   const running = startLogPruner({
     service,
     onError: () => {
