@@ -6,7 +6,7 @@ import { addAssetCode } from '../modules/asset-codes/add-asset-code.ts'
 import { closeCustomer } from '../modules/customers/close-customer.ts'
 import { createCustomer } from '../modules/customers/create-customer.ts'
 import { createMerchant } from '../modules/merchants/create-merchant.ts'
-import { findMerchant } from '../modules/merchants/merchant.ts'
+import { createMerchantContext, findMerchant } from '../modules/merchants/merchant.ts'
 import { allMerchants } from '../modules/merchants/repository.ts'
 import { setExtendedPublicKeys } from '../modules/merchants/set-extended-public-keys.ts'
 import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
@@ -14,7 +14,6 @@ import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../modules/payouts/payout.ts'
 import { importSolanaAddresses } from '../modules/wallets/deposit-address.ts'
 import type { Service } from '../operations/context.ts'
-import { createContext } from '../operations/context.ts'
 import type { OptionValues } from './command.ts'
 import { requireSandboxFor, subjectFromCreated, subjectFromFirstWord, withReasonOptions, wordAt } from './command.ts'
 import { consoleCommand } from './console.ts'
@@ -160,7 +159,9 @@ async function setAddresses(service: Service, words: readonly string[], { evm, t
   // The address file may be unreadable, so the command reads the file before it writes anything.
   const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
   const merchant = await setExtendedPublicKeys(service, keys)
-  const solanaPool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
+  const solanaPool = await importSolanaAddresses(await createMerchantContext(service, merchant.id), {
+    addresses: lines,
+  })
   return { ...merchant, solana: solanaPool }
 }
 
@@ -168,7 +169,7 @@ async function createCustomerFor(service: Service, words: readonly string[], opt
   const merchant = await findMerchant(service.db, wordAt(words, 0))
   // The API contract requires an address of every customer. An operator may not know the address yet.
   const { address = 'unknown', city = 'unknown', state = 'unknown', country = 'unknown' } = options
-  const customer = await createCustomer(createContext(service, merchant.id), {
+  const customer = await createCustomer(await createMerchantContext(service, merchant.id), {
     customerType: options.type as 'individual',
     email: options.email ?? '',
     phone: options.phone ?? '',

@@ -43,8 +43,7 @@ export const exportCommands: CommandTable = {
     names: { walletId: '--wallet' },
     run: async (service, _, { wallet = '', ...options }, runtime) => {
       const format = parseFormat(options, exportFormats)
-      const { merchantId } = await createOwnerContext(service, 'wallet', wallet)
-      const context = await createMerchantContext(service, merchantId)
+      const context = await createOwnerContext(service, 'wallet', wallet)
       const exported = await exportStatement(context, { walletId: wallet, ...periodOf(options) })
       return writeExports({
         kind: 'statement',

@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { invalidInput, notFound } from '../core/errors.ts'
 import { timestamp } from '../core/ids-and-clock.ts'
-import { createMerchantContext } from '../modules/merchants/merchant.ts'
 import {
   attentionDecisions,
   cancelPayoutAction,
@@ -148,11 +147,10 @@ async function showOrAdvanceClock(
   _: readonly string[],
   { merchant, by, to }: OptionValues,
 ): Promise<object> {
-  const { merchantId } = await requireMerchantContext(requireSandboxFor(service, 'clock'), { merchant })
-  const context = await createMerchantContext(service, merchantId)
-  if (by === undefined && to === undefined) return { merchantId, now: timestamp(context.now()) }
+  const context = await requireMerchantContext(requireSandboxFor(service, 'clock'), { merchant })
+  if (by === undefined && to === undefined) return { merchantId: context.merchantId, now: timestamp(context.now()) }
   const { result } = await advanceClock(context, { by, to })
-  return { merchantId, now: result.now }
+  return { merchantId: context.merchantId, now: result.now }
 }
 
 async function* readFileInChunks(file: string, progress: Progress): AsyncGenerator<string> {
