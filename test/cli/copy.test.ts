@@ -394,7 +394,9 @@ describePostgres('the command `copy`', {}, () => {
     const copied = await copy(owned.url, await newTarget('sqlite'))
 
     expect(copied.code).toBe(1)
-    expect(copied.stderr).toContain('Row-level security on wallets is not that of this service, and may hide rows')
+    expect(copied.stderr).toContain(
+      'The row-level security policies of wallets are not those of this service, and may hide rows',
+    )
     await source.otherMerchant()
   })
 
