@@ -185,7 +185,9 @@ export async function requireMerchantContext(service: Service, options: OptionVa
   const context = await findMerchantContext(service, options)
   if (context) return context
   const [any] = await allMerchants(service.db, {})
-  const message = any ? 'is required, because there are several: merchant list shows them' : 'must be created first'
+  const message = any
+    ? 'is required, because there are several: merchant list shows them'
+    : 'cannot be found, because there is none: run merchant create'
   throw invalidInput([{ field: '--merchant', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 

@@ -41,7 +41,7 @@ export const commands = withReasonOptions({
   'merchant create': {
     changes: { created: (merchant) => (merchant as { id: string }).id },
     databaseCreation: 'inSandbox',
-    summary: 'Create a merchant. Shows its API key, once.',
+    summary: 'Create a merchant. Shows its API key once.',
     words: ['name'],
     run: (service, words) => createMerchant(service, { name: wordAt(words, 0) }),
   },
@@ -54,7 +54,7 @@ export const commands = withReasonOptions({
   'merchant addresses': {
     changes: subjectFromFirstWord,
     summary:
-      "Set where deposit addresses come from. Takes account-level extended public keys for EVM networks and Tron, and a file of Solana addresses for the merchant's pool.",
+      "Set the source of a merchant's deposit addresses. Addresses of EVM networks and Tron are derived from account-level extended public keys. Solana addresses come from a pool that a file fills.",
     words: ['merchant id'],
     options: {
       evm: ['xpub', 'account-level key of EVM networks'],
@@ -129,7 +129,7 @@ export const commands = withReasonOptions({
     run: async (service) => {
       const isFree = (await hasDemo(service)) || (await allMerchants(service.db, {})).length === 0
       if (isFree && (await seedDemo(requireSandboxFor(service, 'demo')))) return { apiKey: demoApiKey }
-      throw new DomainError('INVALID_INPUT', 'The database is not empty.')
+      throw new DomainError('INVALID_INPUT', 'The database is not empty: the demo needs an empty database.')
     },
   },
   fill: {

@@ -57,7 +57,7 @@ export const exportCommands: CommandTable = {
   },
   'export fees': {
     changes: 'nothing',
-    summary: 'Export the fees charged and given back in a period.',
+    summary: 'Export the fees charged and refunded in a period.',
     options: merchantExportOptions,
     run: (service, _, options, runtime) => exportMerchants('fees', exportFees, { service, options, runtime }),
   },

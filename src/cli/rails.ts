@@ -31,7 +31,7 @@ const maxFileBytes = 256 * 1024 * 1024
 const railCheckCommand: Command = {
   changes: 'nothing',
   summary:
-    'Test a bank against the rules of docs/guides/rails.md. Sends up to four orders to the given account. Use one of your own, because the bank may pay them.',
+    'Test a bank against the rules of docs/guides/rails.md. Sends up to four orders to the given account. Use an account of your own, because the bank may pay the orders.',
   words: ['rail'],
   columns: { rule: { priority: 2, isWrapped: true }, result: { priority: 1 }, seen: { priority: 3, isWrapped: true } },
   required: { account: 'number', 'bank-code': 'code', 'bank-name': 'name', name: 'account holder' },
@@ -80,7 +80,7 @@ export const railCommands: CommandTable = {
   ...actionCommands(pauseRailAction, resumeRailAction),
   clock: {
     changes: { subject: clockSubject },
-    summary: 'Show or advance the clock of a sandbox merchant. Runs what falls due in between first.',
+    summary: 'Show or advance the clock of a sandbox merchant. First runs everything that becomes due until then.',
     options: {
       merchant: ['merchant id', 'required if there are several'],
       by: ['duration', 'advance it by this, such as P1D or PT1H'],
@@ -114,7 +114,7 @@ export const railCommands: CommandTable = {
   reconcile: {
     changes: 'nothing',
     summary:
-      "Compare a bank's statement with the payouts of a rail. Reads .csv, or .xml in camt.053. Fails if they differ.",
+      "Compare a bank's statement with the payouts of a rail. Reads a .csv file, or an .xml file in camt.053. Fails if they differ.",
     words: ['rail', 'file'],
     columns: {
       finding: { priority: 1 },

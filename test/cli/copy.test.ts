@@ -451,7 +451,9 @@ describePostgres('the command `copy`', {}, () => {
     expect((await copy(source.url, foreign)).stderr).toContain('it has letters, which this service did not create')
     expect(await runSql(foreign, `select to_regclass('merchants') as name`)).toEqual([{ name: null }])
     expect((await copy(source.url, used.url)).stderr).toContain('is not empty: merchants has rows')
-    expect((await copy(source.url, await newTarget('sqlite'))).stderr).toContain('must be of the other engine')
+    expect((await copy(source.url, await newTarget('sqlite'))).stderr).toContain(
+      'must be a database of the other engine',
+    )
     expect((await copy(source.url, unsupported)).stderr).toBe(
       '<target database url> must be sqlite:<path> or postgres://….\n',
     )
