@@ -5,7 +5,7 @@
 export const processTests: readonly string[] = [
   'app/{closed-output,compile-cache,console-process,env-file,node-version,removed-files,scheduled-backups,start}',
   'app/workers/{processes,suspended-processes}',
-  'cli/{backup-postgres,cli,copy,events,exports,find,restore,terminal,trusted-documents}',
+  'cli/{backup-postgres,cli,closed-output,copy,events,exports,find,restore,terminal,trusted-documents}',
   'clients/{package,retries,streams,tokens}',
   'contract/provider-client',
   'database/new-table',

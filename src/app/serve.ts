@@ -167,14 +167,14 @@ async function startServing(
   // With several processes, the writer or the supervisor schedules backups, and the supervisor starts the console.
   const backups = sharing === undefined ? startBackupSchedule(config, service, logger) : null
   const consoleProcess = sharing === undefined ? startConsoleProcess(config, logger) : null
-  logger.info({ address, mode: config.mode }, 'ready')
+  logger.info({ address, mode: config.mode }, 'HTTP server is ready')
   if (hasDemo && !isLoopback(config.host)) logger.warn(publicDemoKeyWarning(config.host))
 
   let isEnding = false
   const drain = async (signal: string) => {
     if (isEnding) return
     isEnding = true
-    logger.info({ signal }, 'draining')
+    logger.info({ signal }, 'shutdown has begun, waiting for running requests')
     setTimeout(() => app.server.closeAllConnections(), connectionDrainTimeoutMs).unref()
     const close = async () => {
       await Promise.all([app.close(), jobs?.stop(), backups?.stop(), consoleProcess?.stop()])

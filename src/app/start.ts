@@ -164,7 +164,7 @@ export async function shutDown(
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), withinMs).unref()
   await close()
   await db.close()
-  logger.info('ended')
+  logger.info('shutdown is complete')
   output.end()
 }
 

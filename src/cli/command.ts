@@ -2,14 +2,13 @@ import { userInfo } from 'node:os'
 import type { Config, ProcessEnvironment } from '../app/config.ts'
 import type { FieldNames } from '../core/errors.ts'
 import { DomainError, invalidInput } from '../core/errors.ts'
-import { findMerchant } from '../modules/merchants/merchant.ts'
+import { createMerchantContext, findMerchant } from '../modules/merchants/merchant.ts'
 import { allMerchants } from '../modules/merchants/repository.ts'
 import type { ActionDeclaration, ActionField } from '../modules/operators/actions/action-declaration.ts'
 import { reasonHelp } from '../modules/operators/actions/action-declaration.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import type { Actor } from '../modules/operators/record-action.ts'
 import type { Context, IdempotentResult, Service } from '../operations/context.ts'
-import { createContext } from '../operations/context.ts'
 import type { TextColumns } from './format-text.ts'
 import type { Progress } from './output.ts'
 
@@ -174,11 +173,11 @@ export async function findMerchantContext(
   service: Service,
   { merchant, wallet, customer }: OptionValues,
 ): Promise<Context | null> {
-  if (merchant !== undefined) return createContext(service, (await findMerchant(service.db, merchant)).id)
+  if (merchant !== undefined) return createMerchantContext(service, (await findMerchant(service.db, merchant)).id)
   if (wallet !== undefined) return createOwnerContext(service, 'wallet', wallet)
   if (customer !== undefined) return createOwnerContext(service, 'customer', customer)
   const [only, ...others] = await allMerchants(service.db, {})
-  return only !== undefined && others.length === 0 ? createContext(service, only.id) : null
+  return only !== undefined && others.length === 0 ? createMerchantContext(service, only.id) : null
 }
 
 /** @throws DomainError INVALID_INPUT if the options must specify the merchant */
@@ -186,7 +185,9 @@ export async function requireMerchantContext(service: Service, options: OptionVa
   const context = await findMerchantContext(service, options)
   if (context) return context
   const [any] = await allMerchants(service.db, {})
-  const message = any ? 'is required, because there are several: merchant list shows them' : 'must be created first'
+  const message = any
+    ? 'is required, because there are several: merchant list shows them'
+    : 'cannot be found, because there is none: run merchant create'
   throw invalidInput([{ field: '--merchant', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 

@@ -6,7 +6,7 @@ import { addAssetCode } from '../modules/asset-codes/add-asset-code.ts'
 import { closeCustomer } from '../modules/customers/close-customer.ts'
 import { createCustomer } from '../modules/customers/create-customer.ts'
 import { createMerchant } from '../modules/merchants/create-merchant.ts'
-import { findMerchant } from '../modules/merchants/merchant.ts'
+import { createMerchantContext, findMerchant } from '../modules/merchants/merchant.ts'
 import { allMerchants } from '../modules/merchants/repository.ts'
 import { setExtendedPublicKeys } from '../modules/merchants/set-extended-public-keys.ts'
 import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
@@ -14,7 +14,6 @@ import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../modules/payouts/payout.ts'
 import { importSolanaAddresses } from '../modules/wallets/deposit-address.ts'
 import type { Service } from '../operations/context.ts'
-import { createContext } from '../operations/context.ts'
 import type { OptionValues } from './command.ts'
 import { requireSandboxFor, subjectFromCreated, subjectFromFirstWord, withReasonOptions, wordAt } from './command.ts'
 import { consoleCommand } from './console.ts'
@@ -42,7 +41,7 @@ export const commands = withReasonOptions({
   'merchant create': {
     changes: { created: (merchant) => (merchant as { id: string }).id },
     databaseCreation: 'inSandbox',
-    summary: 'Create a merchant. Shows its API key, once.',
+    summary: 'Create a merchant. Shows its API key once.',
     words: ['name'],
     run: (service, words) => createMerchant(service, { name: wordAt(words, 0) }),
   },
@@ -55,7 +54,7 @@ export const commands = withReasonOptions({
   'merchant addresses': {
     changes: subjectFromFirstWord,
     summary:
-      "Set where deposit addresses come from. Takes account-level extended public keys for EVM networks and Tron, and a file of Solana addresses for the merchant's pool.",
+      "Set the source of a merchant's deposit addresses. Addresses of EVM networks and Tron are derived from account-level extended public keys. Solana addresses come from a pool that a file fills.",
     words: ['merchant id'],
     options: {
       evm: ['xpub', 'account-level key of EVM networks'],
@@ -130,7 +129,7 @@ export const commands = withReasonOptions({
     run: async (service) => {
       const isFree = (await hasDemo(service)) || (await allMerchants(service.db, {})).length === 0
       if (isFree && (await seedDemo(requireSandboxFor(service, 'demo')))) return { apiKey: demoApiKey }
-      throw new DomainError('INVALID_INPUT', 'The database is not empty.')
+      throw new DomainError('INVALID_INPUT', 'The database is not empty: the demo needs an empty database.')
     },
   },
   fill: {
@@ -160,7 +159,9 @@ async function setAddresses(service: Service, words: readonly string[], { evm, t
   // The address file may be unreadable, so the command reads the file before it writes anything.
   const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
   const merchant = await setExtendedPublicKeys(service, keys)
-  const solanaPool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
+  const solanaPool = await importSolanaAddresses(await createMerchantContext(service, merchant.id), {
+    addresses: lines,
+  })
   return { ...merchant, solana: solanaPool }
 }
 
@@ -168,7 +169,7 @@ async function createCustomerFor(service: Service, words: readonly string[], opt
   const merchant = await findMerchant(service.db, wordAt(words, 0))
   // The API contract requires an address of every customer. An operator may not know the address yet.
   const { address = 'unknown', city = 'unknown', state = 'unknown', country = 'unknown' } = options
-  const customer = await createCustomer(createContext(service, merchant.id), {
+  const customer = await createCustomer(await createMerchantContext(service, merchant.id), {
     customerType: options.type as 'individual',
     email: options.email ?? '',
     phone: options.phone ?? '',

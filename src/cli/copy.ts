@@ -19,7 +19,7 @@ import type { Progress } from './output.ts'
 export const copyCommand: Command = {
   changes: 'ownActions',
   summary:
-    'Copy the database to one of the other engine. Blocks it meanwhile, compares every row and audits both databases; afterwards the source is marked as moved. Run it again to continue an interrupted copy.',
+    'Copy the database from SQLite to PostgreSQL, or back. Rejects writes meanwhile, compares every row and audits both databases. Afterwards the source is marked as moved. Run it again to continue an interrupted copy.',
   words: ['target database url'],
   options: { reason: 'text' },
   columns: {

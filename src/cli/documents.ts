@@ -26,7 +26,7 @@ export const documentCommands: CommandTable = {
   'documents check': {
     changes: 'nothing',
     summary:
-      'Check the trusted GraphQL documents against a schema. Lists each error of a document that the schema would break. Without --schema it is the schema of this version.',
+      'Check the trusted GraphQL documents against a schema. Lists each error of a document that the schema would break. The default is the schema of this version.',
     options: { schema: ['file', 'check against this schema, such as schema.graphql of a later version'] },
     columns: { id: { priority: 2 }, name: { priority: 1 }, error: { priority: 3, isWrapped: true } },
     run: async (service, _, { schema: file }) => {
@@ -49,7 +49,7 @@ export const documentCommands: CommandTable = {
   },
   'documents remove': {
     changes: subjectFromFirstWord,
-    summary: 'Stop trusting a GraphQL document. Its id stays bound to its text.',
+    summary: 'Stop trusting a GraphQL document. No other document can get its id.',
     words: ['id'],
     run: (service, words) => removeDocument(service, { id: wordAt(words, 0) }),
   },

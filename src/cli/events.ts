@@ -40,7 +40,7 @@ export const eventCommands: CommandTable = {
   listen: {
     changes: 'nothing',
     summary:
-      'Forward events to a URL as webhooks. Sends them in order, and each again until the URL answers with 2xx. Shows the signing secret. Runs until Ctrl-C.',
+      'Forward events to a URL as webhooks. Sends them in order, and repeats each until the URL responds with 2xx. Shows the signing secret. Runs until Ctrl-C.',
     required: { 'forward-to': 'url' },
     options: { ...eventOptions, secret: ['whsec_…', 'sign with the secret of an earlier run'] },
     names: fieldNames,

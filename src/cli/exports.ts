@@ -43,8 +43,7 @@ export const exportCommands: CommandTable = {
     names: { walletId: '--wallet' },
     run: async (service, _, { wallet = '', ...options }, runtime) => {
       const format = parseFormat(options, exportFormats)
-      const { merchantId } = await createOwnerContext(service, 'wallet', wallet)
-      const context = await createMerchantContext(service, merchantId)
+      const context = await createOwnerContext(service, 'wallet', wallet)
       const exported = await exportStatement(context, { walletId: wallet, ...periodOf(options) })
       return writeExports({
         kind: 'statement',
@@ -58,7 +57,7 @@ export const exportCommands: CommandTable = {
   },
   'export fees': {
     changes: 'nothing',
-    summary: 'Export the fees charged and given back in a period.',
+    summary: 'Export the fees charged and refunded in a period.',
     options: merchantExportOptions,
     run: (service, _, options, runtime) => exportMerchants('fees', exportFees, { service, options, runtime }),
   },

@@ -18,7 +18,7 @@ export const keyCommands: CommandTable = {
   ...actionCommands(createKeyAction),
   'key list': {
     changes: 'nothing',
-    summary: 'List the API keys of a merchant. Includes when each was last used.',
+    summary: 'List the API keys of a merchant. Includes the time at which each key was last used.',
     words: ['merchant id'],
     columns: {
       id: { priority: 1 },

@@ -131,7 +131,7 @@ export const listCommands: CommandTable = {
   'payout show': {
     changes: 'nothing',
     summary:
-      'Show a payout. Finds it by its id, transaction id, reference id or idempotency key. Includes its events and its entries in the ledger.',
+      'Show a payout. The payout can be given by its id, transaction id, reference id or idempotency key. Includes its events and its entries in the ledger.',
     words: ['payout'],
     columns: { ...statementColumns, cause: { isWrapped: true } },
     run: async (service, words) => {

@@ -22,9 +22,9 @@ import type { Progress } from './output.ts'
 export const auditCommand: Command = {
   changes: 'nothing',
   summary:
-    'Recompute the books. With --chain it verifies the history against its seals instead. Fails if anything contradicts.',
+    'Recompute the books. With --chain, verifies the history against its seals instead. Fails if it finds a contradiction.',
   options: {
-    heads: ['file', 'with --chain: also check that the seals agree with this file of --keep-heads, or with a backup'],
+    heads: ['file', 'with --chain: also compare the seals with a file of an earlier --keep-heads, or with a backup'],
     'keep-heads': ['file', 'with --chain: write the latest seals to this new file'],
   },
   flags: { chain: 'verify the history against its seals' },
@@ -85,7 +85,7 @@ export const maintenanceCommands: CommandTable = {
   config: {
     changes: 'nothing',
     summary:
-      'Show the configuration in force. Lists every variable with its value and source: the environment, the file .env, or the default. Secrets are masked.',
+      'Show the current configuration. Lists every variable with its value and source: the environment, the file .env, or the default. Secrets are masked.',
     columns: {
       name: { header: 'variable', priority: 1 },
       value: { priority: 2, align: 'left' },
@@ -102,7 +102,7 @@ export const maintenanceCommands: CommandTable = {
   },
   backup: {
     changes: 'nothing',
-    summary: 'Copy the database to a new file. The copy is of one moment, and the server may keep running.',
+    summary: 'Copy the database to a new file. The copy is a consistent snapshot, and the server may keep running.',
     words: ['file'],
     run: async ({ db }, words, _, { progress }) => {
       const file = wordAt(words, 0)

@@ -17,7 +17,7 @@ export const operatorCommands: CommandTable = {
   'operator create': {
     changes: subjectFromFirstWord,
     databaseCreation: 'inSandbox',
-    summary: 'Create an operator of the console that CONSOLE_PORT serves. Shows a link to sign in, once.',
+    summary: 'Create an operator of the console that CONSOLE_PORT serves. Shows a sign-in link once.',
     words: ['name'],
     required: { role: ['look or act', 'open every page, or also perform actions'] },
     run: async (service, words, { role = '' }, { console }) => {

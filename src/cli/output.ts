@@ -57,8 +57,28 @@ function formatCount(value: number): string {
   return value.toLocaleString('en')
 }
 
-let outputError: Error | null = null
-let isWatchingErrors = false
+let outputError: NodeJS.ErrnoException | null = null
+
+/**
+ * Without error listeners, a failed write would end the process with a stack trace, possibly before the command has run.
+ * If the reader of standard output closed the pipe, the exit code does not change. After any other error, the exit code
+ * is 1.
+ */
+export function watchOutputErrors(): void {
+  process.stdout.on('error', (error) => {
+    outputError = error
+  })
+  process.stderr.on('error', () => {})
+  process.on('exit', (code) => {
+    if (outputError === null || outputError.code === 'EPIPE' || code !== 0) return
+    process.stderr.write(`${incompleteOutputMessage(outputError)}\n`)
+    process.exitCode = 1
+  })
+}
+
+function incompleteOutputMessage({ code, message }: NodeJS.ErrnoException): string {
+  return `The output is incomplete${code === 'EPIPE' ? ', because its reader closed it' : `: ${message}`}`
+}
 
 /**
  * Waits while standard output is full (backpressure).
@@ -67,18 +87,7 @@ let isWatchingErrors = false
  */
 export function createOutputWriter(print: (text: string) => unknown): (text: string) => Promise<void> {
   return async (text) => {
-    watchOutputErrors()
     if (outputError === null && print(text) === false) await once(process.stdout, 'drain').catch(() => {})
-    if (outputError !== null)
-      throw new Error(`The output is incomplete, because its reader closed it: ${outputError.message}`)
+    if (outputError !== null) throw new Error(incompleteOutputMessage(outputError))
   }
-}
-
-/** Without an error listener, EPIPE would end the process with a stack trace. */
-function watchOutputErrors(): void {
-  if (isWatchingErrors) return
-  isWatchingErrors = true
-  process.stdout.on('error', (error) => {
-    outputError = error
-  })
 }

@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { invalidInput, notFound } from '../core/errors.ts'
 import { timestamp } from '../core/ids-and-clock.ts'
-import { createMerchantContext } from '../modules/merchants/merchant.ts'
 import {
   attentionDecisions,
   cancelPayoutAction,
@@ -32,7 +31,7 @@ const maxFileBytes = 256 * 1024 * 1024
 const railCheckCommand: Command = {
   changes: 'nothing',
   summary:
-    'Test a bank against the rules of docs/guides/rails.md. Sends up to four orders to the given account. Use one of your own, because the bank may pay them.',
+    'Test a bank against the rules of docs/guides/rails.md. Sends up to four orders to the given account. Use an account of your own, because the bank may pay the orders.',
   words: ['rail'],
   columns: { rule: { priority: 2, isWrapped: true }, result: { priority: 1 }, seen: { priority: 3, isWrapped: true } },
   required: { account: 'number', 'bank-code': 'code', 'bank-name': 'name', name: 'account holder' },
@@ -81,7 +80,7 @@ export const railCommands: CommandTable = {
   ...actionCommands(pauseRailAction, resumeRailAction),
   clock: {
     changes: { subject: clockSubject },
-    summary: 'Show or advance the clock of a sandbox merchant. Runs what falls due in between first.',
+    summary: 'Show or advance the clock of a sandbox merchant. First runs everything that becomes due until then.',
     options: {
       merchant: ['merchant id', 'required if there are several'],
       by: ['duration', 'advance it by this, such as P1D or PT1H'],
@@ -115,7 +114,7 @@ export const railCommands: CommandTable = {
   reconcile: {
     changes: 'nothing',
     summary:
-      "Compare a bank's statement with the payouts of a rail. Reads .csv, or .xml in camt.053. Fails if they differ.",
+      "Compare a bank's statement with the payouts of a rail. Reads a .csv file, or an .xml file in camt.053. Fails if they differ.",
     words: ['rail', 'file'],
     columns: {
       finding: { priority: 1 },
@@ -148,11 +147,10 @@ async function showOrAdvanceClock(
   _: readonly string[],
   { merchant, by, to }: OptionValues,
 ): Promise<object> {
-  const { merchantId } = await requireMerchantContext(requireSandboxFor(service, 'clock'), { merchant })
-  const context = await createMerchantContext(service, merchantId)
-  if (by === undefined && to === undefined) return { merchantId, now: timestamp(context.now()) }
+  const context = await requireMerchantContext(requireSandboxFor(service, 'clock'), { merchant })
+  if (by === undefined && to === undefined) return { merchantId: context.merchantId, now: timestamp(context.now()) }
   const { result } = await advanceClock(context, { by, to })
-  return { merchantId, now: result.now }
+  return { merchantId: context.merchantId, now: result.now }
 }
 
 async function* readFileInChunks(file: string, progress: Progress): AsyncGenerator<string> {

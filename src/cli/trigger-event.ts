@@ -59,7 +59,7 @@ const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
     return payoutMethodId
   },
   'webhook.test': testNewestEndpoint,
-  'webhook_endpoint.disabled': 'is recorded when an endpoint answers 410, or fails for days',
+  'webhook_endpoint.disabled': 'is recorded when an endpoint responds with 410, or fails for days',
 }
 
 /**

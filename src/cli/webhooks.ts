@@ -62,7 +62,7 @@ const listedDeliveryColumns: TextColumns = {
 export const webhookCommands: CommandTable = {
   'webhook create': {
     changes: subjectFromCreated,
-    summary: 'Register a webhook endpoint. Shows its secret, once.',
+    summary: 'Register a webhook endpoint. Shows its secret once.',
     words: ['url'],
     options: { merchant: ['merchant id', 'required if there are several'], ...detailOptions },
     flags: { asymmetric: 'also sign with a key pair' },
@@ -85,7 +85,7 @@ export const webhookCommands: CommandTable = {
   }),
   'webhook show': {
     changes: 'nothing',
-    summary: 'Show a webhook endpoint. Leaves out its secret.',
+    summary: 'Show a webhook endpoint without its secret.',
     words,
     run: (service, words) =>
       withWebhookContext(service, words, async (context, webhookId) =>
@@ -94,7 +94,7 @@ export const webhookCommands: CommandTable = {
   },
   'webhook update': {
     changes: subjectFromFirstWord,
-    summary: 'Change a webhook endpoint. Options that are not given stay as they are.',
+    summary: 'Change a webhook endpoint. Settings whose option is missing stay unchanged.',
     words,
     options: { url: 'url', ...detailOptions },
     run: (service, words, options) =>

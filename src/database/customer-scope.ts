@@ -86,7 +86,7 @@ function scopeQuery(query: Query, access: QueryAccess): ScopedQuery {
 }
 
 const customerMismatch = () =>
-  new DomainError('INSUFFICIENT_SCOPE', 'This token acts as one customer and can make nothing for others.')
+  new DomainError('INSUFFICIENT_SCOPE', 'This token acts as one customer and cannot create objects for others.')
 
 const undeclaredTable: CustomerTable = { rows: 'none' }
 

@@ -87,7 +87,9 @@ export function databaseEngines(migrations: readonly Migration[]): DatabaseEngin
 
 function requireOtherEngine({ source, target }: CopyOptions): void {
   if ((sqlitePathOf(source) === null) !== (sqlitePathOf(target) === null)) return
-  throw new Error('The target must be of the other engine (sqlite:<path> or postgres://…): use backup and restore.')
+  throw new Error(
+    'The target must be a database of the other engine. To copy within one engine, use backup and restore.',
+  )
 }
 
 /** If the target has tables of another program, throws an error without changing the target. */

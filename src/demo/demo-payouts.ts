@@ -83,7 +83,9 @@ export const latestPayouts = [
   },
 ] as const
 
-/** The rail `za-eft` is not configured. */
+/**
+ * Only the demo's history uses the rail `za-eft`. RAILS does not configure `za-eft`, so no order on `za-eft` stays open.
+ */
 export const railsByCurrency = { NGN: 'sandbox', ZAR: 'za-eft' } as const
 
 const recipientIn =

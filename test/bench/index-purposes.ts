@@ -14,6 +14,8 @@ const purposes: Readonly<Record<string, string>> = {
   payouts_by_customer: 'the payouts of a customer, filtered or not',
   payouts_by_wallet: 'the payouts of a wallet, filtered or not',
   payouts_by_values: 'the list of one status, asset or currency, or of several of these',
+  payouts_by_account_number: 'the search for the payouts to an account',
+  payouts_by_fiat_reference: "the search for a payout by the bank's reference, which most payouts lack",
   events_by_object: 'the latest version of an object whose events keep what it was; no payout has such',
   events_key: 'the events in their order, for the feed, webhooks and streams, and that no number is given twice',
 }

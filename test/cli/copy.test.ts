@@ -394,7 +394,9 @@ describePostgres('the command `copy`', {}, () => {
     const copied = await copy(owned.url, await newTarget('sqlite'))
 
     expect(copied.code).toBe(1)
-    expect(copied.stderr).toContain('Row-level security on wallets is not that of this service, and may hide rows')
+    expect(copied.stderr).toContain(
+      'The row-level security policies of wallets are not those of this service, and may hide rows',
+    )
     await source.otherMerchant()
   })
 
@@ -449,7 +451,9 @@ describePostgres('the command `copy`', {}, () => {
     expect((await copy(source.url, foreign)).stderr).toContain('it has letters, which this service did not create')
     expect(await runSql(foreign, `select to_regclass('merchants') as name`)).toEqual([{ name: null }])
     expect((await copy(source.url, used.url)).stderr).toContain('is not empty: merchants has rows')
-    expect((await copy(source.url, await newTarget('sqlite'))).stderr).toContain('must be of the other engine')
+    expect((await copy(source.url, await newTarget('sqlite'))).stderr).toContain(
+      'must be a database of the other engine',
+    )
     expect((await copy(source.url, unsupported)).stderr).toBe(
       '<target database url> must be sqlite:<path> or postgres://….\n',
     )

@@ -47,3 +47,12 @@ test('live mode requires --yes for a deposit of more than 10,000 in any currency
   ])
   await app.expectBooksToBalance()
 })
+
+test('a command for one merchant says what to do if the database has no merchant or several merchants', async () => {
+  const place = await createEmptyInstallation()
+  await cli(place, 'migrate')
+  const clock = () => cli(place, 'clock')
+  expect((await clock()).stderr).toBe('--merchant cannot be found, because there is none: run merchant create.\n')
+  for (const name of ['Lagos Ltd', 'Durban Ltd']) await cli(place, 'merchant', 'create', name)
+  expect((await clock()).stderr).toBe('--merchant is required, because there are several: merchant list shows them.\n')
+})

@@ -143,8 +143,8 @@ describe.each(everyEngine)('console actions on %s:', (engine) => {
     for (const [path, confirm, target, ...values] of [
       [`/payouts/${payoutId}`, 'payout cancel', '', '10.00 USDC', 'PROCESSING', 'Cancels immediately'],
       [`/payouts/${payoutId}`, 'payout settle', '', '10.00 USDC', 'Outcome', 'Record what the bank did'],
-      [`/wallets/${walletId}`, 'deposit reverse', 'mistyped', 'mistyped', '25.00 USDC', 'Debits all of it, once'],
-      [`/merchants/${app.merchant.id}`, 'key revoke', keyId, keyId, 'It cannot be undone'],
+      [`/wallets/${walletId}`, 'deposit reverse', 'mistyped', 'mistyped', '25.00 USDC', 'Debits the full amount once'],
+      [`/merchants/${app.merchant.id}`, 'key revoke', keyId, keyId, 'A revocation cannot be undone'],
     ] as const) {
       const page = await console.get(path)
       expect(page.text).toContain(`name="confirm" value="${confirm}"`)

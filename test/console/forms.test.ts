@@ -50,7 +50,7 @@ describe.each(everyEngine)('the forms of the console on %s', (engine) => {
     expect(text).not.toContain('<b>much')
     expect(textOf(text)).toContain('<b>much</b>')
     const slip = await console.act('/prices', 'rate set', { ...pair, rate: '9000' })
-    expect(textOf(slip.text)).toContain('needs “Set it although it differs by more than 20 %”')
+    expect(textOf(slip.text)).toContain('requires “Set it although it differs by more than 20 %”')
     expect(slip.text).not.toContain('--force')
   })
 

@@ -314,7 +314,7 @@ describe('in customer scope a write', () => {
     expect((await narrowed(inserting, { inTransaction: true })).sql).toMatch(/^insert into "wallets"/)
     await expect(narrowed(inserting, { inTransaction: true, customerId: 'another' })).rejects.toMatchObject({
       code: 'INSUFFICIENT_SCOPE',
-      message: 'This token acts as one customer and can make nothing for others.',
+      message: 'This token acts as one customer and cannot create objects for others.',
     })
   })
 

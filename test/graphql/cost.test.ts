@@ -97,6 +97,7 @@ describe('the cost of a GraphQL operation counts', () => {
       '{nodes(ids: ["a", "b", "c"]) {id ... on Payout {fee wallet {id}}}}',
       1 + 3 * (10 + 4),
     ],
+    ['a single node as any other field', '{node(id: "a") {id} b: node(id: "b") {id}}', 2 * (1 + 1)],
     [
       'a list without pages as 8 items',
       '{payouts(first: 2) {nodes {events {status cause} checks {code}}}}',

@@ -144,7 +144,7 @@ export async function supervise(config: Config): Promise<void> {
   async function drain(signal: string | null, code = 0): Promise<void> {
     if (isEnding) return
     isEnding = true
-    logger.info({ signal }, 'draining')
+    logger.info({ signal }, 'shutdown has begun, waiting for running requests')
     process.exitCode = code
     setTimeout(() => killAllAndExit(1), shutdownTimeoutMs).unref()
     const ending = [readers, senders].map((role) => stopGroup(role, (child) => child.kill('SIGTERM')))
@@ -153,7 +153,7 @@ export async function supervise(config: Config): Promise<void> {
     await stopGroup(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
     metrics?.close()
-    logger.info('ended')
+    logger.info('shutdown is complete')
     output.end()
   }
 

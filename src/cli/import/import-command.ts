@@ -18,7 +18,7 @@ export const importCommand: Command = {
     subject: (words, { 'dry-run': dryRun }) => (dryRun === undefined ? wordAt(words, 0) : null),
   },
   summary:
-    "Import a merchant's customers, payout methods and wallets from a server with the REST contract. Keeps ids, times and balances, and reads all balances a second time. Run it again after an interruption: what is here is skipped. Fails if anything is missing or differs.",
+    "Import a merchant's customers, payout methods and wallets from a server with the REST contract. Keeps ids, times and balances, and reads all balances a second time. Run it again after an interruption: objects that were imported are skipped. Fails if anything is missing or differs.",
   words: ['merchant id'],
   options: {
     from: ['base url', 'the server to import from; requires --key-file'],
@@ -69,7 +69,7 @@ async function openSource(
   onRateLimit: (rateLimit: RateLimit) => void,
 ): Promise<ContractClient> {
   if ((from === undefined) === (folder === undefined)) {
-    const message = 'is required, or else --from-dir, but not both'
+    const message = 'is required unless --from-dir is given, and must not be given with it'
     throw invalidInput([{ field: '--from', code: 'INVALID_PARAMETER', message }])
   }
   if (folder !== undefined) return createSavedResponseClient(folder)

@@ -5,6 +5,11 @@ export const amountPlaces = 8
 
 export const oneUnit: Amount = 100_000_000n
 
+/** Queries sum whole units and remainders separately, because a sum of amounts can exceed 64 bits. */
+export function amountFromParts(units: bigint | number, rest: bigint | number): Amount {
+  return BigInt(units) * oneUnit + BigInt(rest)
+}
+
 /** The maximum value of a 64-bit integer column on both engines. */
 export const maxAmount: Amount = 9_223_372_036_854_775_807n
 

@@ -75,10 +75,10 @@ const secretsKeyHint =
 
 export const noSecrets: Secrets = {
   seal: () => {
-    throw new DomainError('NOT_CONFIGURED', `The service can keep no secrets: ${secretsKeyHint}.`)
+    throw new DomainError('NOT_CONFIGURED', `The service cannot encrypt secrets: ${secretsKeyHint}.`)
   },
   open: () => {
-    throw new DomainError('NOT_CONFIGURED', `The service can open no secrets: ${secretsKeyHint}.`)
+    throw new DomainError('NOT_CONFIGURED', `The service cannot decrypt secrets: ${secretsKeyHint}.`)
   },
   derive: () => Buffer.alloc(0),
 }

@@ -55,7 +55,7 @@ export function followPrimary(servers: readonly ServerTarget[], check = replicat
     } catch (error) {
       const causes = (error as AggregateError).errors as Error[]
       const reasons = servers.map(({ name }, index) => `${name}: ${causes[index]?.message}`)
-      throw Object.assign(new Error(`No server takes writes (${reasons.join('; ')})`), { code: 'ECONNREFUSED' })
+      throw Object.assign(new Error(`No server accepts writes (${reasons.join('; ')})`), { code: 'ECONNREFUSED' })
     }
     for (const [client, index] of opened) if (index !== current) client.connection.stream.destroy()
   }

@@ -89,7 +89,7 @@ export async function requireAllRowsVisible(client: Client): Promise<void> {
           and pg_get_expr(polqual, polrelid) like '%app.every_merchant%')) limit 1`)
   if (rows.length === 0) return
   throw new Error(
-    `Row-level security on ${rows[0].name} is not that of this service, and may hide rows from this user. Run \`${cliCommand} doctor\`, which names the difference, or copy as a user with BYPASSRLS.`,
+    `The row-level security policies of ${rows[0].name} are not those of this service, and may hide rows from this user. Run \`${cliCommand} doctor\`, which names the difference, or copy as a user with BYPASSRLS.`,
   )
 }
 

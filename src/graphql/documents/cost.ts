@@ -20,6 +20,10 @@ export type OperationCost = (variables: Readonly<Record<string, unknown>>) => nu
 /** Any other field costs 1. */
 const fieldPrices = {
   connection: 10,
+  /**
+   * One `nodes` field finds up to 100 objects, each in the tables of several types. The field `node` costs only 1,
+   * because the limit of aliases allows few `node` fields in one document.
+   */
   node: 10,
   /** To fill a page of events, the service may scan many events that the filter excludes. */
   events: 500,

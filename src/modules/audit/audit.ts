@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts'
-import { formatAmount, oneUnit } from '../../core/money/amount.ts'
+import { amountFromParts, formatAmount } from '../../core/money/amount.ts'
 import type { SchemaCheck } from '../../database/migration.ts'
 import type { Reader } from '../../database/query.ts'
 import { findWrongListCounts } from '../../lists/audit-counts.ts'
@@ -180,7 +180,7 @@ async function runChecks(
     balanced: findings.every(({ contradictions }) => contradictions === 0),
     findings: findings.map(({ check, contradictions, examples }) => ({ check, contradictions, examples })),
     wallets: Object.fromEntries(
-      totals.map(({ assetCode, units, rest }) => [assetCode, formatAmount(units * oneUnit + rest)]),
+      totals.map(({ assetCode, units, rest }) => [assetCode, formatAmount(amountFromParts(units, rest))]),
     ),
     transfers: Number(sizes?.transfers ?? 0),
     entries: Number(sizes?.entries ?? 0),

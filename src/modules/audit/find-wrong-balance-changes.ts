@@ -1,4 +1,4 @@
-import { oneUnit } from '../../core/money/amount.ts'
+import { amountFromParts } from '../../core/money/amount.ts'
 import type { Reader } from '../../database/query.ts'
 import { allMerchants } from '../merchants/repository.ts'
 import type { BalanceChange } from '../payout-statistics/balance-changes.ts'
@@ -15,7 +15,7 @@ export async function findWrongBalanceChanges(db: Reader): Promise<readonly { re
     const differences = new Map<string, bigint>()
     const add = ({ day, assetCode, changeUnits, changeRest }: BalanceChange, sign: bigint) => {
       const key = `${day} ${assetCode}`
-      differences.set(key, (differences.get(key) ?? 0n) + sign * (BigInt(changeUnits) * oneUnit + BigInt(changeRest)))
+      differences.set(key, (differences.get(key) ?? 0n) + sign * amountFromParts(changeUnits, changeRest))
     }
     for (const change of await ledgerChangesByDay(db, { merchantId })) {
       add(change, 1n)

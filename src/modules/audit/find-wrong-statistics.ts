@@ -1,4 +1,4 @@
-import { oneUnit } from '../../core/money/amount.ts'
+import { amountFromParts } from '../../core/money/amount.ts'
 import type { Reader } from '../../database/query.ts'
 import { allMerchants } from '../merchants/repository.ts'
 import type { StatisticsChange, StatusChange } from '../payout-statistics/payout-statistics.ts'
@@ -30,7 +30,7 @@ function addSums(differences: Map<string, bigint[]>, change: StatisticsChange, s
   const key = `${day} ${assetCode}/${recipientCurrency} ${status} ${durationBucket}`
   const { payoutCount, amountUnits, amountRest, feeUnits, feeRest } = change
   // Compares whole amounts, because equal amounts can be split into units and remainder in different ways.
-  const sums = [BigInt(payoutCount), amountUnits * oneUnit + amountRest, feeUnits * oneUnit + feeRest]
+  const sums = [BigInt(payoutCount), amountFromParts(amountUnits, amountRest), amountFromParts(feeUnits, feeRest)]
   const before = differences.get(key)
   differences.set(
     key,

@@ -1,6 +1,6 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { Amount } from '../../core/money/amount.ts'
-import { oneUnit } from '../../core/money/amount.ts'
+import { amountFromParts } from '../../core/money/amount.ts'
 import type { ExportBalance } from './export.ts'
 import { sumBatchSize } from './export.ts'
 
@@ -33,7 +33,7 @@ export async function sumSequenceRange(
     })) {
       count += Number(rowCount)
       hasMoreThanFiveDecimals ||= Number(fineCount) > 0
-      totals.set(assetCode, (totals.get(assetCode) ?? 0n) + BigInt(units) * oneUnit + BigInt(rest))
+      totals.set(assetCode, (totals.get(assetCode) ?? 0n) + amountFromParts(units, rest))
     }
     await nextEventLoopTurn()
   }

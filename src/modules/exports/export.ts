@@ -86,5 +86,7 @@ export async function* verifyLines(exported: Export): AsyncGenerator<readonly Ve
 
 function verificationError({ kind, merchantId, walletId }: Export, problem: string): Error {
   const owner = walletId === null ? `merchant ${merchantId}` : `wallet ${walletId}`
-  return new Error(`The export of ${kind} of ${owner} does not add up: ${problem}. It is not complete; run the audit.`)
+  return new Error(
+    `The export of ${kind} of ${owner} does not add up: ${problem}. The file is incomplete. Run \`audit\`.`,
+  )
 }

@@ -56,7 +56,7 @@ export async function exportStatement(context: Context, input: z.input<typeof St
   const moved = await sumSequenceRange(range, async (part) => entrySums(db, { merchantId, walletId, ...part }))
   const total = [...moved.totals.values()].reduce((sum, each) => sum + each, 0n)
   if (opening.balance + total !== closing.balance)
-    throw new Error(`The statement of wallet ${walletId} does not add up. Run the audit.`)
+    throw new Error(`The statement of wallet ${walletId} does not add up. Run \`audit\`.`)
   return {
     ...{ kind: 'statement', merchantId, walletId, period },
     opening: [opening],

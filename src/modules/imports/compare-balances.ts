@@ -1,5 +1,5 @@
 import type { Amount } from '../../core/money/amount.ts'
-import { oneUnit } from '../../core/money/amount.ts'
+import { amountFromParts } from '../../core/money/amount.ts'
 import type { Context } from '../../operations/context.ts'
 import { walletsByIds, walletTotalsOfMerchant } from './repository.ts'
 import type { SourceWallet } from './source-object.ts'
@@ -34,6 +34,6 @@ export async function findWalletTotals({ db, merchantId }: Context): Promise<Wal
   return totals.map(({ assetCode, units, rest, wallets }) => ({
     currency: assetCode,
     wallets: Number(wallets),
-    total: units * oneUnit + rest,
+    total: amountFromParts(units, rest),
   }))
 }

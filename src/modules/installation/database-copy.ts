@@ -33,7 +33,7 @@ function describeSource({ other, startedAt, completedAt }: DatabaseCopy): Blocki
     }
   }
   return {
-    message: `This database is being copied to ${other} since ${startedAt}, and stores nothing meanwhile.`,
+    message: `This database is being copied to ${other} since ${startedAt}. It rejects writes until the copy ends.`,
     advice: `If no copy is running, run \`${cliCommand} copy\` again, or give up the copy and start with --anyway.`,
     isOver: false,
     isTarget: false,

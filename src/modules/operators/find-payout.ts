@@ -2,8 +2,8 @@ import { invalidInput, notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids-and-clock.ts'
 import { parseIdempotencyKey } from '../../core/input.ts'
 import type { Context, Service } from '../../operations/context.ts'
-import { createContext } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
+import { createMerchantContext } from '../merchants/merchant.ts'
 import { merchantById } from '../merchants/repository.ts'
 import { findPayoutByTransactionId, referenceIdRange } from '../payouts/get-payout.ts'
 import { payouts } from '../payouts/list.ts'
@@ -36,7 +36,7 @@ export async function findPayoutAcrossMerchants(
 ): Promise<{ readonly context: Context; readonly payout: Payout }> {
   const [payout, ...others] = await searchPayouts(service, name)
   if (!payout) throw notFound('Payout')
-  if (others.length === 0) return { context: createContext(service, payout.merchantId), payout }
+  if (others.length === 0) return { context: await createMerchantContext(service, payout.merchantId), payout }
   const candidates: string[] = []
   for (const { id, merchantId } of [payout, ...others]) {
     const merchant = await merchantById(service.db, { id: merchantId })

@@ -2,7 +2,6 @@ import { invalidInput, notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Context, Service } from '../../operations/context.ts'
-import { createContext } from '../../operations/context.ts'
 import { merchantOfCustomer } from '../customers/repository.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import { createMerchantContext, findMerchant } from '../merchants/merchant.ts'
@@ -11,8 +10,6 @@ import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
 import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
 
 /**
- * The context has the clock of the deposit's merchant.
- *
  * @param merchant the merchant's id, required if several merchants have a deposit with this reference
  * @throws DomainError RESOURCE_NOT_FOUND; INVALID_INPUT with the merchants if several merchants have a deposit with
  *   this reference
@@ -55,5 +52,5 @@ export async function createOwnerContext(
     uuid &&
     (await (find as (db: Reader, p: { id: string }) => Promise<{ id: string } | null>)(service.db, { id: uuid }))
   if (!merchant) throw notFound(noun)
-  return createContext(service, merchant.id)
+  return createMerchantContext(service, merchant.id)
 }

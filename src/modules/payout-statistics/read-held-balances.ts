@@ -1,4 +1,4 @@
-import { oneUnit } from '../../core/money/amount.ts'
+import { amountFromParts } from '../../core/money/amount.ts'
 import type { Service } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import { allDays } from './balance-changes.ts'
@@ -17,7 +17,7 @@ export async function readHeldBalances({ db }: Service, days: readonly string[])
   for await (const merchantIds of iterateMerchantIds(db)) {
     for (const row of await balanceChangesSince(db, { merchantIds, from: days[0] ?? allDays })) {
       const changes = changesByAsset.get(row.assetCode) ?? new Map<string, bigint>()
-      const change = BigInt(row.changeUnits) * oneUnit + BigInt(row.changeRest)
+      const change = amountFromParts(row.changeUnits, row.changeRest)
       changes.set(row.day, (changes.get(row.day) ?? 0n) + change)
       changesByAsset.set(row.assetCode, changes)
     }

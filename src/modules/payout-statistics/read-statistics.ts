@@ -1,4 +1,4 @@
-import { oneUnit } from '../../core/money/amount.ts'
+import { amountFromParts } from '../../core/money/amount.ts'
 import type { Service } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import type { StatisticsChange } from './payout-statistics.ts'
@@ -103,7 +103,7 @@ export async function readCorridorStatistics(
       merchantIds,
       ...range,
     })) {
-      const fee = BigInt(feeUnits) * oneUnit + BigInt(feeRest)
+      const fee = amountFromParts(feeUnits, feeRest)
       sums.push({ ...withAmount(row), fee, durationBucket: Number(durationBucket) })
     }
   }
@@ -116,7 +116,7 @@ function withAmount<Row extends SummedRow>({ amountUnits, amountRest, payoutCoun
   return {
     ...key,
     payoutCount: Number(payoutCount),
-    amount: BigInt(amountUnits) * oneUnit + BigInt(amountRest),
+    amount: amountFromParts(amountUnits, amountRest),
   }
 }
 

@@ -108,17 +108,20 @@ export const deleteStatistics = statement((p: Params<{ merchantId: string }>) =>
 
 const statusOfEvent = sql<RowOf<'payoutEvents'>['status']>`upper(substr(events.type, 8))`
 
-export const statusChangesBetween = query((p: Params<EventRange>) =>
-  selectFrom('events')
+function payoutEventsBetween(p: Params<EventRange>) {
+  return selectFrom('events')
     .innerJoin('payouts', (join) =>
       join.onRef('payouts.merchantId', '=', 'events.merchantId').onRef('payouts.id', '=', 'events.objectId'),
     )
-    .select(['events.type', 'events.time'])
+    .select('events.type')
     .select(['payouts.assetCode', 'payouts.recipientCurrency', 'payouts.amount', 'payouts.fee', 'payouts.createdAt'])
     .where('events.merchantId', '=', p.merchantId)
     .where('events.sequence', '>', p.after)
     .where('events.sequence', '<=', p.through)
-    .orderBy('events.sequence'),
+}
+
+export const statusChangesBetween = query((p: Params<EventRange>) =>
+  payoutEventsBetween(p).select('events.time').orderBy('events.sequence'),
 )
 
 /** Omits events without a ledger transfer. */
@@ -223,19 +226,12 @@ export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly stri
 )
 
 export const statusTimes = query((p: Params<EventRange>) =>
-  selectFrom('events')
-    .innerJoin('payouts', (join) =>
-      join.onRef('payouts.merchantId', '=', 'events.merchantId').onRef('payouts.id', '=', 'events.objectId'),
-    )
+  payoutEventsBetween(p)
     .leftJoin('payoutEvents', (join) =>
       join
         .onRef('payoutEvents.merchantId', '=', 'events.merchantId')
         .onRef('payoutEvents.payoutId', '=', 'events.objectId')
         .on('payoutEvents.status', '=', statusOfEvent),
     )
-    .select(['events.type', 'payoutEvents.createdAt as settledAt'])
-    .select(['payouts.assetCode', 'payouts.recipientCurrency', 'payouts.amount', 'payouts.fee', 'payouts.createdAt'])
-    .where('events.merchantId', '=', p.merchantId)
-    .where('events.sequence', '>', p.after)
-    .where('events.sequence', '<=', p.through),
+    .select('payoutEvents.createdAt as settledAt'),
 )

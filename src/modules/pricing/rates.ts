@@ -68,6 +68,6 @@ function rejectLargeDifference(rate: string, previous: Rate | null): void {
   if (previous === null) return
   const { percent, isOver } = percentChange(previous.rate, rate, maxDifferencePercent)
   if (!isOver) return
-  const message = `of ${rate} differs by ${percent} % from ${previous.rate}, which is in force until then: more than ${maxDifferencePercent} % needs --force`
+  const message = `of ${rate} differs by ${percent} % from ${previous.rate}, the rate until then: more than ${maxDifferencePercent} % requires --force`
   throw invalidInput([{ field: 'rate', code: 'INVALID_PARAMETER', message }])
 }

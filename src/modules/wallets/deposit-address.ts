@@ -38,7 +38,7 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
     if (addresses.length === 0) break
     for (const address of addresses) if (await claimAddress(tx, { address, merchantId })) return address
   }
-  throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
+  throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address available on ${network}.`)
 }
 
 type AddressSource = {

@@ -32,7 +32,7 @@ export function requireAllowed(
 ): void {
   if (scope === 'anyApiKey') {
     if (caller.tokenId === null) return
-    throw new DomainError('INSUFFICIENT_SCOPE', 'A token makes no tokens: this needs an API key.')
+    throw new DomainError('INSUFFICIENT_SCOPE', 'A client token cannot create tokens: use an API key.')
   }
   if (caller.customerId !== null && !actsAsCustomer) {
     throw new DomainError('INSUFFICIENT_SCOPE', 'A token that acts as one customer cannot do this.')

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatAmount, maxAmount, parseAmount } from '../../../src/core/money/amount.ts'
+import { amountFromParts, formatAmount, maxAmount, parseAmount } from '../../../src/core/money/amount.ts'
 import { amountText, anyText, unitsByTheRule } from './amount-forms.ts'
 
 const anyAmount = fc.bigInt({ min: -maxAmount, max: maxAmount })
@@ -28,6 +28,17 @@ describe('formatAmount', () => {
       { numRuns: 2_000 },
     )
   })
+})
+
+test('amountFromParts returns the sum of amounts from the sums of their whole units and of their remainders', () => {
+  fc.assert(
+    fc.property(fc.array(anyAmount), (amounts) => {
+      const sumOf = (parts: readonly bigint[]) => parts.reduce((sum, part) => sum + part, 0n)
+      const units = sumOf(amounts.map((amount) => amount / 100_000_000n))
+      const rest = sumOf(amounts.map((amount) => amount % 100_000_000n))
+      expect(amountFromParts(units, rest)).toBe(sumOf(amounts))
+    }),
+  )
 })
 
 describe('parseAmount', () => {

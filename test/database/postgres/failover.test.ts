@@ -115,7 +115,7 @@ describePostgres('several PostgreSQL servers', {}, () => {
 
     const opening = openDatabase({ url: urlOf(primary, standby), onFatal: () => {} })
     await expect(opening).rejects.toThrow(
-      /No server takes writes \(127\S+: it is a standby; 127\S+: connect ECONNREFUSED/,
+      /No server accepts writes \(127\S+: it is a standby; 127\S+: connect ECONNREFUSED/,
     )
   })
 })

@@ -169,7 +169,7 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
       // A client token of the merchant may do the same, but cannot create client tokens.
       const token = await tokenFor(app, null, [scope])
       const { refused: toToken } = await refusedTo(app, scope, bearerOptions(token))
-      const noTokens = 'A token makes no tokens: this needs an API key.'
+      const noTokens = 'A client token cannot create tokens: use an API key.'
       const making = { 'POST /api/client-tokens': noTokens, 'Mutation.createClientToken': noTokens }
       expect(toToken).toEqual({ ...refused, ...making })
     },

@@ -81,7 +81,7 @@ test.each<[string, Parameters<typeof exportOf>[0], string]>([
   ],
 ])('an export fails before its closing records if %s', async (_, changes, problem) => {
   const message = (owner: string) =>
-    `The export of deposits of ${owner} does not add up: ${problem}. It is not complete; run the audit.`
+    `The export of deposits of ${owner} does not add up: ${problem}. The file is incomplete. Run \`audit\`.`
   await expect(linesOf(exportOf(changes))).rejects.toThrow(new Error(message(`merchant ${merchantId}`)))
   await expect(linesOf(exportOf({ ...changes, walletId }))).rejects.toThrow(new Error(message(`wallet ${walletId}`)))
   let text = ''
@@ -170,7 +170,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     await tamperWith(app, 'update transfers set balance_after = balance_after + 1')
     const to = '9999-01-01T00:00:00Z'
     await expect(exportStatement(app.context(), { walletId: wallet, to })).rejects.toThrow(
-      `The statement of wallet ${wallet} does not add up. Run the audit.`,
+      `The statement of wallet ${wallet} does not add up. Run \`audit\`.`,
     )
   })
 })

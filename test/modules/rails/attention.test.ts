@@ -236,7 +236,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     await makeDueCall(app.context(), id, { failure: 'it is down' })
     await scheduleImmediatePolls(app.context(), { orderIds: [(await railOrderOf(app.context(), id)).orderId] })
     await makeDueCall(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
-    const cause = 'the bank has no such order, and may not be asked again without a person'
+    const cause = 'the bank has no record of the order, but an earlier submission may still arrive'
     expect((await attention(app)).nodes).toMatchObject([{ cause }])
     await resolve(app, id, 'RETRY')
     await makeDueCall(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })

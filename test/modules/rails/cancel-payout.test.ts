@@ -140,7 +140,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     await processOrder(context, createRail(overrides), orderId)
     const transfer = await railOrderOf(context, payoutId)
     expect(transfer).toMatchObject({ state: 'ACCEPTED', cancelAskedAt: null, dueAt: expect.any(BigInt) })
-    expect(transfer.history.at(-1)).toMatchObject({ state: 'ACCEPTED', cause: 'it is too late to cancel it' })
+    expect(transfer.history.at(-1)).toMatchObject({ state: 'ACCEPTED', cause: 'it is too late to cancel the order' })
     expect(await balance()).toBe(90_00000000n)
   })
 
@@ -184,7 +184,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
     expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')
     const lastEntry = (await railOrderOf(context, payoutId)).history.at(-1)
-    expect(lastEntry).toMatchObject({ state: 'UNKNOWN', cause: 'it is to be cancelled' })
+    expect(lastEntry).toMatchObject({ state: 'UNKNOWN', cause: 'a cancellation was requested' })
     expect(await makeDueCall(context, payoutId, 'CANCELLED')).toBe('cancel')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', attempts: 1 })
     await app.expectBooksToBalance()

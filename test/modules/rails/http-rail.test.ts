@@ -125,14 +125,14 @@ describe('a definite response of a bank', () => {
   test('with status 422 means REJECTED, but only for submissions', async () => {
     const { rail } = await railTo(replyWith(422, { id: order.id, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' }))
     expect(await rail.submit(order)).toEqual({ ...noDetails, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' })
-    await expect(rail.find(order)).rejects.toThrow('the bank answered with 422')
+    await expect(rail.find(order)).rejects.toThrow('the bank responded with 422')
   })
 
   test('with status 404 means NOT_FOUND, but only for polls', async () => {
     const { rail, cancel } = await railTo(replyWith(404, { state: 'COMPLETED' }))
     expect(await rail.find(order)).toBe('NOT_FOUND')
-    await expect(rail.submit(order)).rejects.toThrow('the bank answered with 404')
-    await expect(cancel()).rejects.toThrow('the bank answered with 404')
+    await expect(rail.submit(order)).rejects.toThrow('the bank responded with 404')
+    await expect(cancel()).rejects.toThrow('the bank responded with 404')
   })
 
   test.each([
@@ -144,7 +144,7 @@ describe('a definite response of a bank', () => {
   ])('to a cancellation is accepted with status %i and the state %s: %s', async (status, state, isDefinite) => {
     const { cancel } = await railTo(replyWith(status, { id: order.id, state }))
     if (isDefinite) expect(await cancel()).toBe(state)
-    else await expect(cancel()).rejects.toThrow(`the bank answered with ${status}`)
+    else await expect(cancel()).rejects.toThrow(`the bank responded with ${status}`)
   })
 
   test('contains trimmed texts, and null instead of empty texts', async () => {
@@ -167,16 +167,16 @@ describe('a bank response without the id of the order', () => {
   ])('with the state %s and status %i is rejected, so it moves no money', async (state, status) => {
     for (const id of others) {
       const { rail } = await railTo(replyWith(status, { id, state }))
-      const unnamed = `the bank answered with ${status} and no state with the id of this order`
+      const unnamed = `the bank responded with ${status}, without the id and the state of the order`
       await expect(rail.submit(order)).rejects.toThrow(unnamed)
-      await expect(rail.find(order)).rejects.toThrow(status === 422 ? 'the bank answered with 422' : unnamed)
+      await expect(rail.find(order)).rejects.toThrow(status === 422 ? 'the bank responded with 422' : unnamed)
     }
   })
 
   test('does not cancel an order', async () => {
     for (const id of others) {
       const { cancel } = await railTo(replyWith(200, { id, state: 'CANCELLED' }))
-      await expect(cancel()).rejects.toThrow('the bank answered with 200 and no state with the id of this order')
+      await expect(cancel()).rejects.toThrow('the bank responded with 200, without the id and the state of the order')
     }
   })
 
@@ -189,32 +189,32 @@ describe('a bank response without the id of the order', () => {
 })
 
 describe('an HTTP rail fails with an unknown outcome', () => {
-  const unclearMessage = 'the bank answered with 200 and no state with the id of this order'
+  const unclearMessage = 'the bank responded with 200, without the id and the state of the order'
   test.each<[what: string, status: number, said: unknown, message: string]>([
-    ['a bank’s internal error', 500, { id: order.id, state: 'REJECTED' }, 'the bank answered with 500'],
-    ['a proxy’s 503', 503, 'try later', 'the bank answered with 503'],
+    ['a bank’s internal error', 500, { id: order.id, state: 'REJECTED' }, 'the bank responded with 500'],
+    ['a proxy’s 503', 503, 'try later', 'the bank responded with 503'],
     [
       'a 422 without a state',
       422,
       { error: 'no' },
-      'the bank answered with 422 and no state with the id of this order',
+      'the bank responded with 422, without the id and the state of the order',
     ],
     [
       'a 422 with another state',
       422,
       { id: order.id, state: 'COMPLETED' },
-      'the bank answered with 422 and no state with the id of this order',
+      'the bank responded with 422, without the id and the state of the order',
     ],
-    ['a 400', 400, { id: order.id, state: 'REJECTED' }, 'the bank answered with 400'],
+    ['a 400', 400, { id: order.id, state: 'REJECTED' }, 'the bank responded with 400'],
     [
       'a conflict',
       409,
       { id: order.id, state: 'REJECTED' },
-      'the bank answered with 409 and no state with the id of this order',
+      'the bank responded with 409, without the id and the state of the order',
     ],
-    ['202', 202, { id: order.id, state: 'ACCEPTED' }, 'the bank answered with 202'],
-    ['204', 204, '', 'the bank answered with 204'],
-    ['a redirect', 307, { id: order.id, state: 'COMPLETED' }, 'the bank answered with 307'],
+    ['202', 202, { id: order.id, state: 'ACCEPTED' }, 'the bank responded with 202'],
+    ['204', 204, '', 'the bank responded with 204'],
+    ['a redirect', 307, { id: order.id, state: 'COMPLETED' }, 'the bank responded with 307'],
     ['empty', 200, '', unclearMessage],
     ['no JSON', 200, '<html>', unclearMessage],
     ['truncated JSON', 200, `{"id":"${order.id}","state":"COMPLETED"`, unclearMessage],
@@ -248,7 +248,7 @@ describe('an HTTP rail fails with an unknown outcome', () => {
       'more than 64 KiB',
       200,
       { id: order.id, state: 'COMPLETED', more: 'x'.repeat(65_536) },
-      'the bank answered with 200 and more than 64 KiB',
+      'the bank responded with 200 and more than 64 KiB',
     ],
   ])('if the response is unusable: %s', async (_, status, content, message) => {
     const { rail } = await railTo(replyWith(status, content))
@@ -258,23 +258,23 @@ describe('an HTTP rail fails with an unknown outcome', () => {
   test('if no response arrives in time', async () => {
     const silent = await railTo(() => {}, { limits: { connectMs: 200, wholeMs: 200 } })
     await expect(silent.rail.submit(order)).rejects.toThrow(
-      'the bank did not answer: No complete response arrived within 0.2 seconds.',
+      'the bank did not respond: No complete response arrived within 0.2 seconds.',
     )
     const cut = await railTo((response) => {
       response.writeHead(200, { 'content-length': '100' }).write('{"state":"COMPLETED"}')
       setImmediate(() => response.destroy())
     })
-    await expect(cut.rail.find(order)).rejects.toThrow(/^the bank did not answer: /)
+    await expect(cut.rail.find(order)).rejects.toThrow(/^the bank did not respond: /)
     const absent = await railTo(() => {}, { url: 'http://127.0.0.1:1' })
     await expect(absent.rail.find(order)).rejects.toThrow(
-      'the bank did not answer: No connection could be made (ECONNREFUSED).',
+      'the bank did not respond: No connection could be made (ECONNREFUSED).',
     )
   })
 
   test('if the response is a redirect, which the rail does not follow', async () => {
     const other = await startReceiver(replyWith(200, { state: 'COMPLETED' }))
     const { rail } = await railTo((response) => response.writeHead(302, { location: other.url }).end())
-    await expect(rail.find(order)).rejects.toThrow('the bank answered with 302')
+    await expect(rail.find(order)).rejects.toThrow('the bank responded with 302')
     expect(other.received).toEqual([])
   })
 })
@@ -309,7 +309,7 @@ test('an HTTP rail parses any response as a state of its order, as NOT_FOUND (40
       reply = { status, body: [204, 205, 304].includes(status) ? Buffer.alloc(0) : body }
       const result = await rail[question](order).catch((error: Error) => error)
       if (result instanceof Error) {
-        expect(result.message).toMatch(/^the bank (answered with \d{3}|did not answer)/)
+        expect(result.message).toMatch(/^the bank (responded with \d{3}|did not respond)/)
       } else if (result === 'NOT_FOUND') {
         expect([status, question]).toEqual([404, 'find'])
       } else {

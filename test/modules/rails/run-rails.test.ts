@@ -112,7 +112,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     const { id } = await pay(app)
 
     const causes = async () => (await timeline(app, id)).map(({ cause }: { cause: string | null }) => cause)
-    await expect.poll(causes).toContain('the bank answered with 422 and no state with the id of this order')
+    await expect.poll(causes).toContain('the bank responded with 422, without the id and the state of the order')
     for (const pollCount of [1, 2]) {
       await expect.poll(() => afterAdvance(minute, () => bank.received.length)).toBeGreaterThan(pollCount)
     }
@@ -246,7 +246,11 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     const call = await beginCall(context, { orderId, rail: bank.rail })
     advance(hour)
     expect(await processOrder(context, bank.rail, orderId)).toBe('answered')
-    await resolveAttentionByOperator(context, { payoutId: id, action: 'FAIL', reason: 'the bank has no such order' })
+    await resolveAttentionByOperator(context, {
+      payoutId: id,
+      action: 'FAIL',
+      reason: 'the bank has no record of the order',
+    })
 
     expect(await executeCall(context, bank.rail, call as NonNullable<typeof call>)).toBe('nothing')
     expect(bank.taken.size).toBe(0)
@@ -434,9 +438,11 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
       .poll(() => afterAdvance(second, async () => (await readTimeline()).at(-1)))
       .toEqual({
         state: 'ATTENTION',
-        cause: 'the bank has no such order, and may not be asked again without a person',
+        cause: 'the bank has no record of the order, but an earlier submission may still arrive',
       })
-    expect((await readTimeline()).at(-2)).toMatchObject({ cause: 'it has waited too long to be submitted again' })
+    expect((await readTimeline()).at(-2)).toMatchObject({
+      cause: 'the order has waited so long that another submission could pay it twice',
+    })
     expect([bank.submitted(orderId), bank.taken.size]).toEqual([1, 0])
   })
 

@@ -169,7 +169,7 @@ test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: 
     const withReference = (outcome: Outcome) =>
       typeof outcome === 'object' ? { ...outcome, reference: 'SANDBOX-40516273849A' } : outcome
     const resultOf = (call: Promise<unknown>) =>
-      call.catch(({ message }: Error) => (message === 'the bank did not answer' ? silent : message))
+      call.catch(({ message }: Error) => (message === 'the bank did not respond' ? silent : message))
     expect(await resultOf(sandboxRail.submit(order))).toEqual(withReference(submitted))
     expect(await resultOf(sandboxRail.find(order))).toEqual(withReference(polled ?? submitted))
   },

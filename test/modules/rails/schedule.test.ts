@@ -192,7 +192,7 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
       1,
       [
         ['SUBMITTING', null],
-        ['UNKNOWN', 'no answer was recorded'],
+        ['UNKNOWN', 'no response of the bank was recorded'],
         ['ACCEPTED', null],
       ],
     ])
@@ -209,7 +209,9 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     expect((await beginCall(context, { orderId, rail }))?.call).toBe('find')
     const { history, ...order } = await transfer()
     expect(order).toMatchObject({ state: 'UNKNOWN', attempts: 1, asked: 0 })
-    expect(history.at(-1)).toMatchObject({ cause: 'it has waited too long to be submitted again' })
+    expect(history.at(-1)).toMatchObject({
+      cause: 'the order has waited so long that another submission could pay it twice',
+    })
     expect(await dueIn()).toBe(31 * second)
   })
 
@@ -245,18 +247,23 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
   })
 
   test.each<[what: string, before: RailCallResult, isCancelling: boolean, cause: string]>([
-    ['has accepted', { state: 'ACCEPTED' }, false, 'the bank has no such order, of which it said ACCEPTED'],
+    [
+      'has accepted',
+      { state: 'ACCEPTED' },
+      false,
+      'the bank has no record of the order, which it reported as ACCEPTED before',
+    ],
     [
       'has paid',
       { state: 'COMPLETED', nextAfterMs: 0 },
       false,
-      'the bank has no such order, of which it said COMPLETED',
+      'the bank has no record of the order, which it reported as COMPLETED before',
     ],
     [
       'should cancel',
       { failure: 'it is down' },
       true,
-      'the bank has no such order, and may not be asked again without a person',
+      'the bank has no record of the order, but an earlier submission may still arrive',
     ],
   ])('never resubmits an order that the bank %s and then does not find', async (...row) => {
     const [, before, isCancelling, cause] = row

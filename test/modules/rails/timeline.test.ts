@@ -49,7 +49,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
           step('QUEUED', 0),
           step('SUBMITTING', 1),
           step('UNKNOWN', 1, 'it is down'),
-          step('QUEUED', 2, 'the bank has no such order'),
+          step('QUEUED', 2, 'the bank has no record of the order'),
           step('SUBMITTING', 2),
           step('ACCEPTED', 2),
           step('REJECTED', 3),

@@ -36,7 +36,7 @@ describe.each(bad)('a collector that %s', (_, reply) => {
     const { code, stdout } = await ended
     // By itself: a process that runs longer than nine seconds is killed.
     expect(code).toBe(0)
-    expect(stdout).toContain('"msg":"ended"')
+    expect(stdout).toContain('"msg":"shutdown is complete"')
     expect(stdout).not.toContain('secret')
   })
 })

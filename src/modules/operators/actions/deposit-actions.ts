@@ -10,7 +10,7 @@ const referenceField: ActionField = { name: 'reference', typed: '<reference>' }
 export const reverseDepositAction: ActionDeclaration = {
   name: 'deposit reverse',
   title: 'Reverse',
-  summary: 'Reverse a deposit entered by mistake. Debits all of it, once. The wallet must still hold that much.',
+  summary: 'Reverse a deposit entered by mistake. Debits the full amount once. The wallet must still hold that amount.',
   fields: [referenceField, { name: 'merchant', typed: '--merchant <merchant id>' }],
   rowFields: ['reference'],
   subject: ['reference'],

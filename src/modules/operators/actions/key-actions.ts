@@ -15,7 +15,7 @@ export const scopesHelp = `some of ${scopes.join(', ')}, separated by commas`
 export const createKeyAction: ActionDeclaration = {
   name: 'key create',
   title: 'Create a key',
-  summary: 'Create another API key for a merchant. Shows it, once. Without scopes it has full access.',
+  summary: 'Create another API key for a merchant. Shows the key once. A key without scopes has full access.',
   fields: [
     merchantIdField,
     {
@@ -52,7 +52,7 @@ export const rotateKeyAction: ActionDeclaration = {
   name: 'key rotate',
   title: 'Rotate the key',
   summary:
-    'Replace the API keys of a merchant. Creates a key, keeps the latest, and revokes older ones. Keys with scopes stay.',
+    'Replace the API keys of a merchant. Creates a key, keeps the previous key, and revokes older keys. Keys with scopes are not revoked.',
   fields: [merchantIdField],
   subject: ['merchantId'],
   isIrreversible: true,
@@ -63,7 +63,7 @@ export const rotateKeyAction: ActionDeclaration = {
 export const revokeKeyAction: ActionDeclaration = {
   name: 'key revoke',
   title: 'Revoke',
-  summary: 'Revoke an API key. Client tokens made with it stop working immediately. It cannot be undone.',
+  summary: 'Revoke an API key. Client tokens of the key stop working immediately. A revocation cannot be undone.',
   fields: [{ name: 'keyId', typed: '<key id>' }],
   rowFields: ['keyId'],
   subject: ['keyId'],

@@ -17,7 +17,7 @@ export const settlePayoutAction: ActionDeclaration = {
   name: 'payout settle',
   title: 'Settle by hand',
   summary:
-    'Record what the bank did with a payout. Failed and returned credit the wallet again, with the fee. Repeating it changes nothing.',
+    'Record what the bank did with a payout. After failed and returned, the wallet gets amount and fee back. Repeating it changes nothing.',
   fields: [
     payoutIdField,
     {
@@ -66,8 +66,7 @@ export const cancelPayoutAction: ActionDeclaration = {
 export const attentionDecisions: Readonly<Record<AttentionAction, ActionDeclaration>> = {
   RETRY: attentionDecision('RETRY', {
     title: 'Ask the bank again',
-    summary:
-      'Ask the bank again for the outcome of a payout. Submits it again only where the bank cannot pay it twice.',
+    summary: 'Ask the bank again for the outcome of a payout. Submits it again only if the bank cannot pay it twice.',
   }),
   COMPLETE: attentionDecision('COMPLETE', { title: 'It was paid', summary: 'Mark a payout as paid.' }),
   FAIL: attentionDecision('FAIL', {

@@ -22,7 +22,7 @@ export const setRateAction: ActionDeclaration = {
   name: 'rate set',
   title: 'Set a rate',
   summary:
-    'Set the rate of a stablecoin. Shows the rates that replace it later. A change of more than 20 % requires --force.',
+    'Set the rate of a stablecoin. Shows the scheduled rates that will replace it. A change of more than 20 % requires --force.',
   formText: 'Set the rate of a stablecoin. Payouts use it from the time at which it takes effect.',
   fields: [
     { name: 'fromCode', typed: '<from>', ...stablecoinControl },
@@ -60,7 +60,7 @@ export const changeRateAction: ActionDeclaration = {
 export const cancelRateAction: ActionDeclaration = {
   name: 'rate cancel',
   title: 'Cancel',
-  summary: 'Cancel a rate before it takes effect. It stays recorded.',
+  summary: 'Cancel a rate before it takes effect. The history keeps it as cancelled.',
   fields: [{ name: 'fromCode', typed: '<from>' }, { name: 'toCode', typed: '<to>' }, effectiveAtWord],
   rowFields: ['fromCode', 'toCode', 'effectiveAt'],
   subject: ['fromCode', 'toCode'],
@@ -72,7 +72,7 @@ export const setFeeAction: ActionDeclaration = {
   name: 'fee set',
   title: 'Set a fee',
   summary:
-    'Set the fee of payouts of an asset to a currency. Requires --flat, --percent or both. Shows the fees that replace it later.',
+    'Set the fee of payouts of an asset to a currency. Requires --flat, --percent or both. Shows the scheduled fees that will replace it.',
   formText: 'Set the fee of payouts of a stablecoin to a currency: flat, in per cent, or both.',
   fields: [
     { name: 'assetCode', typed: '<asset>', ...stablecoinControl },
@@ -120,7 +120,7 @@ export const changeFeeAction: ActionDeclaration = {
 export const cancelFeeAction: ActionDeclaration = {
   name: 'fee cancel',
   title: 'Cancel',
-  summary: 'Cancel a fee before it takes effect. It stays recorded.',
+  summary: 'Cancel a fee before it takes effect. The history keeps it as cancelled.',
   fields: [
     { name: 'assetCode', typed: '<asset>' },
     { name: 'recipientCurrency', typed: '<currency>' },

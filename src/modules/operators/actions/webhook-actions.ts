@@ -41,7 +41,8 @@ export function endpointRow<Endpoint extends WebhookEndpoint>(endpoint: Endpoint
 export const rotateWebhookSecretAction = webhookAction({
   name: 'webhook rotate',
   title: 'Rotate the secret',
-  summary: 'Replace the secret of a webhook endpoint. Shows the new one, once. Both sign until the overlap is over.',
+  summary:
+    'Replace the secret of a webhook endpoint. Shows the new secret once. Requests are signed with both secrets until the overlap ends.',
   formText:
     'Replace the secret of the endpoint. The new one is shown once; the old one also signs for another 24 hours.',
   fields: [{ name: 'overlapHours', typed: '--overlap <hours>', help: 'how long the old one also signs, default 24' }],
@@ -57,7 +58,7 @@ export const rotateWebhookSecretAction = webhookAction({
 export const testWebhookAction = webhookAction({
   name: 'webhook test',
   title: 'Test',
-  summary: 'Send a test event to a webhook endpoint. Its deliveries show the outcome.',
+  summary: 'Send a test event to a webhook endpoint. The outcome is in the deliveries of the endpoint.',
   call: (context, webhookId) => testWebhookEndpoint(context, { webhookId }),
 })
 
@@ -69,7 +70,7 @@ export const enableWebhookAction = webhookAction({
     {
       name: 'from',
       typed: '--from <start>',
-      help: 'resume or now',
+      help: 'resume (default): send the missed events; now: skip them',
       label: 'Start',
       options: webhookStartPositions.map((each) => [each, `${each}: ${enumDescription(webhookStartPositions, each)}`]),
       isRequiredInForm: true,

@@ -83,7 +83,7 @@ export function createHttpRail({ name, url, secrets, wallClock, limits = bankLim
       if (unsupportedStatuses.includes(status)) return 'UNSUPPORTED'
       const banks = status === ok ? parseBanks(body) : null
       if (banks) return banks
-      throw new Error(`the bank answered with ${status} and no list of banks`)
+      throw new Error(`the bank responded with ${status} and no list of banks`)
     },
     resolve: async (account) => {
       const sent = encodeAccount(account)
@@ -93,7 +93,7 @@ export function createHttpRail({ name, url, secrets, wallClock, limits = bankLim
       if (unsupportedStatuses.includes(status)) return 'UNSUPPORTED'
       const resolved = status === ok ? parseResolution(account, body) : null
       if (resolved) return resolved
-      throw new Error(`the bank answered with ${status} and no name of this account`)
+      throw new Error(`the bank responded with ${status} and no account name`)
     },
     reports: {
       verify: ({ headers, body, now }) => {
@@ -140,16 +140,16 @@ function isSuccess(status: number): boolean {
 
 /** @throws if the response is missing or incomplete */
 function requireWholeResponse(result: HttpResult): { status: number; body: Buffer } {
-  if ('kind' in result) throw new Error(`the bank did not answer: ${result.message}`)
+  if ('kind' in result) throw new Error(`the bank did not respond: ${result.message}`)
   const { status, isWhole, beginning } = result
   if (isWhole) return { status, body: beginning }
-  throw new Error(`the bank answered with ${status} and more than 64 KiB`)
+  throw new Error(`the bank responded with ${status} and more than 64 KiB`)
 }
 
 function unexpectedResponse(status: number): Error {
   const shouldHaveState = isSuccess(status) || status === unprocessable || status === conflict
   return new Error(
-    `the bank answered with ${status}${shouldHaveState ? ' and no state with the id of this order' : ''}`,
+    `the bank responded with ${status}${shouldHaveState ? ', without the id and the state of the order' : ''}`,
   )
 }
 

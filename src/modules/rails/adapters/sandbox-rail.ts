@@ -8,7 +8,7 @@ const day = 24 * hour
 
 type SandboxFindResult = BankReport | 'NOT_FOUND'
 
-const noAnswerError = () => new Error('the bank did not answer')
+const noAnswerError = () => new Error('the bank did not respond')
 
 /** `ageMs` is the time since the order's first submission. */
 type SandboxBehaviour = {

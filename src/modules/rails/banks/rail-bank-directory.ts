@@ -82,13 +82,13 @@ async function firstResponseOf<Response>(
 function requireResponse<Response>(
   response: Response | 'UNSUPPORTED' | 'FAILED',
 ): Exclude<Response, 'UNSUPPORTED' | 'FAILED'> {
-  if (response === 'FAILED') throw unavailable('The bank did not answer. Retry.')
+  if (response === 'FAILED') throw unavailable('The bank did not respond. Retry.')
   if (response === 'UNSUPPORTED') throw bankLookupUnavailable()
   return response as Exclude<Response, 'UNSUPPORTED' | 'FAILED'>
 }
 
 export function bankLookupUnavailable(): DomainError {
-  return new DomainError('BANK_LOOKUP_UNAVAILABLE', 'No rail of this service can answer this.')
+  return new DomainError('BANK_LOOKUP_UNAVAILABLE', 'No rail of this service supports this lookup.')
 }
 
 function limitConcurrency(limit: number) {

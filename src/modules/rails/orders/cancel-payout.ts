@@ -67,7 +67,11 @@ function mayBeAtBank({ state }: RailOrder): boolean {
 function requestCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
   const request = { cancelAskedAt: timestamp(context.now()), dueAt: dueTimeAfter(0, context.wallClock()), asked: 0 }
   if (railOrder.state !== 'QUEUED') return updateRailOrder(tx, railOrder, request)
-  return transitionRailOrder(tx, context, railOrder, { ...request, state: 'UNKNOWN', cause: 'it is to be cancelled' })
+  return transitionRailOrder(tx, context, railOrder, {
+    ...request,
+    state: 'UNKNOWN',
+    cause: 'a cancellation was requested',
+  })
 }
 
 function conflictMessage({ rail, state }: RailOrder): string {

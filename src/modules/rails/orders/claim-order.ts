@@ -76,7 +76,7 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
       if (!canBeSubmitted(context, railOrder, rail)) {
         // `idempotentForMs` has elapsed, for example while the rail was paused or down. Another submission might cause
         // a second payment.
-        const cause = 'it has waited too long to be submitted again'
+        const cause = 'the order has waited so long that another submission could pay it twice'
         return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause, dueAt, asked: 0 })
       }
       const submittedAt = railOrder.submittedAt ?? timestamp(merchantWallTime(context))
@@ -86,7 +86,11 @@ function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: Cl
     }
     case 'SUBMITTING':
       // The process that submitted the order has died, or the call has exceeded its timeout.
-      return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause: 'no answer was recorded', dueAt })
+      return transitionRailOrder(tx, context, railOrder, {
+        state: 'UNKNOWN',
+        cause: 'no response of the bank was recorded',
+        dueAt,
+      })
     default:
       return updateRailOrder(tx, railOrder, { dueAt })
   }

@@ -62,7 +62,7 @@ function applyFailure(
 function applyTooLate(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
   const { state } = railOrder
   const changes = { cancelAskedAt: null, ...scheduleRepeatedPoll(context, railOrder) }
-  return transitionRailOrder(tx, context, railOrder, { state, cause: 'it is too late to cancel it', ...changes })
+  return transitionRailOrder(tx, context, railOrder, { state, cause: 'it is too late to cancel the order', ...changes })
 }
 
 function scheduleRepeatedPoll(context: Context, { asked }: RailOrder) {
@@ -85,12 +85,16 @@ function applyNotFound(
   ) {
     // The due time is the order's creation time, so that the order keeps its place in the queue.
     const dueAt = toDueTime(Date.parse(railOrder.createdAt) - context.aheadMs)
-    return transitionRailOrder(tx, context, railOrder, { state: 'QUEUED', cause: 'the bank has no such order', dueAt })
+    return transitionRailOrder(tx, context, railOrder, {
+      state: 'QUEUED',
+      cause: 'the bank has no record of the order',
+      dueAt,
+    })
   }
   const isUnknown = railOrder.state === 'UNKNOWN'
   const cause = isUnknown
-    ? 'the bank has no such order, and may not be asked again without a person'
-    : `the bank has no such order, of which it said ${railOrder.state}`
+    ? 'the bank has no record of the order, but an earlier submission may still arrive'
+    : `the bank has no record of the order, which it reported as ${railOrder.state} before`
   return transitionRailOrder(tx, context, railOrder, { state: 'ATTENTION', cause, dueAt: null })
 }
 

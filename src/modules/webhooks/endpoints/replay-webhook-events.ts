@@ -68,7 +68,7 @@ function findChoiceErrors({ eventId, after, since }: z.input<typeof ReplayWebhoo
   const choices = Object.entries({ eventId, after, since }).filter(([, value]) => hasValue(value))
   if (choices.length === 1) return []
   if (choices.length === 0) {
-    const message = 'must be given, or after, or since'
+    const message = 'is required if neither after nor since is given'
     return [{ field: 'eventId', code: 'MISSING_REQUIRED_FIELD', message }]
   }
   const message = 'must not be given together with another of eventId, after and since'
@@ -90,7 +90,7 @@ async function replayEvent(
   if (event.type === 'webhook.test' && event.objectId !== endpoint.id) throw notFound('Event')
   const { merchantId, id: endpointId, format } = endpoint
   if (!isEventTypeSupported(format, event.type)) {
-    const message = `must be of a type that the format ${format} has, which ${event.type} is not`
+    const message = `must be of a type that the format ${format} supports, and ${event.type} is not`
     throw invalidInput([{ field: 'eventId', code: 'INVALID_PARAMETER', message }])
   }
   const now = context.wallClock()

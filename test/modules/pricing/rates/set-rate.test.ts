@@ -93,7 +93,7 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
 
       const error = await domainErrorOf(() => set(outlier, '2026-04-06T00:00:00Z'))
 
-      const message = `of ${outlier} differs by ${percent} % from 1500, which is in force until then: more than 20 % needs --force`
+      const message = `of ${outlier} differs by ${percent} % from 1500, the rate until then: more than 20 % requires --force`
       expect(error).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'rate', message }] } })
       expect(await readStoredRows(app)).toEqual(before)
       expect(await set(outlier, '2026-04-06T00:00:00Z', true)).toMatchObject({ rate: outlier })
