@@ -34,6 +34,8 @@ export default defineConfig({
     // Files that run in one process share its modules, which are loaded once. The state of a module is per database or constant, so
     // tests do not affect each other.
     isolate: false,
+    // `npm start` sets this option too. Without it, tests take about a tenth more processor time.
+    execArgv: ['--no-allocation-site-pretenuring'],
     // The limit is for tests that hang: many start processes, and the machine may be busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -43,6 +43,10 @@ describe('the lock file', () => {
       expect(locked[`node_modules/${name}`]).toMatchObject({ version })
     }
   })
+
+  test('has one copy of find-my-way, so that the check of HTTP methods and Fastify find the same path', () => {
+    expect(Object.keys(locked).filter((path) => path.endsWith('/find-my-way'))).toEqual(['node_modules/find-my-way'])
+  })
 })
 
 describe('package.json', () => {

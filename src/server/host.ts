@@ -20,7 +20,7 @@ import {
   toDomainError,
   validateHead,
 } from './http/http-errors.ts'
-import { restoreMethod, routeOtherMethods } from './http/method-not-allowed.ts'
+import { createMethodCheck, rejectMethod, restoreMethod } from './http/method-not-allowed.ts'
 import type { ExchangeTokens, RateLimits } from './http/rate-limit.ts'
 import { createRateLimiter, createSharedRateLimiter, createUnauthenticatedRateLimiter } from './http/rate-limit.ts'
 import { redirectTrailingSlash } from './http/redirects.ts'
@@ -79,6 +79,8 @@ export function createServer({
     setSecurityHeaders(reply)
     setCorsHeaders(request, reply, corsOrigins)
   }
+  const routerOptions = { maxParamLength: 16_384 }
+  const methodCheck = createMethodCheck(routerOptions)
   const app = fastify({
     loggerInstance: withoutChildLoggers(logger),
     logController: new LogController({ disableRequestLogging: true }),
@@ -92,8 +94,8 @@ export function createServer({
     http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000, requireHostHeader: false },
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
-    rewriteUrl: routeOtherMethods,
-    routerOptions: { maxParamLength: 16_384 },
+    rewriteUrl: methodCheck.rewriteMethod,
+    routerOptions,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => rejectConnection(error, socket, service.newId()),
@@ -112,11 +114,12 @@ export function createServer({
   app.decorateRequest('operation', null)
   app.decorateRequest('isOperationTrusted', false)
   app.removeAllContentTypeParsers()
+  app.addHook('onRoute', methodCheck.addRoute)
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
     const error = validateHead(request)
     if (error === undefined && answerPreflight(request, reply)) return
-    done(error ?? (request.is404 ? endpointNotFound() : undefined))
+    done(error ?? rejectMethod(request, reply) ?? (request.is404 ? endpointNotFound() : undefined))
   })
   app.addHook('onError', async (_request, reply, error) => discardRestOfBody(error, reply))
   observeRequests(app, logger, spans)

@@ -21,6 +21,8 @@ export default {
     globalSetup: 'test/mutation/global-setup.ts',
     setupFiles: ['test/mutation/fresh-modules.ts'],
     maxWorkers: 1,
+    // Threads accept no V8 options.
+    execArgv: [],
     // A mutant may make a test wait without end.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,4 +1,4 @@
-import type { ErrorObject } from 'ajv'
+import type { ErrorObject, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { failure, problemDetails } from '../../src/rest/error-responses.ts'
 import type { JsonSchema } from '../../src/rest/input-fields.ts'
@@ -6,6 +6,7 @@ import type { openapiDocument } from '../../src/server/pages/openapi.ts'
 import type { Exchange } from '../contract/exchanges.ts'
 
 export type OpenapiDocument = ReturnType<typeof openapiDocument>
+type Definitions = OpenapiDocument['components']['schemas']
 type Operation = OpenapiDocument['paths'][string][string]
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, allErrors: true })
@@ -15,14 +16,26 @@ ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 /** Returns the violations of a schema of the document in a value. */
 export function valueFaults(document: OpenapiDocument, schema: JsonSchema, value: unknown): string[] {
-  // A schema and its definitions are serialized together, so each distinct text is compiled once.
-  const whole = JSON.stringify({ ...schema, $defs: document.components.schemas })
-  const validate = compiled.get(whole) ?? ajv.compile(JSON.parse(whole.replaceAll('#/components/schemas/', '#/$defs/')))
-  compiled.set(whole, validate)
+  const { schemas } = document.components
+  const validators = compiled.get(schemas) ?? new WeakMap<JsonSchema, ValidateFunction>()
+  compiled.set(schemas, validators)
+  const validate = validators.get(schema) ?? compile(schema, schemas)
+  validators.set(schema, validate)
   return validate(value) ? [] : (validate.errors ?? []).map(faultText)
 }
 
-const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
+/** Serializing a schema with its definitions takes longer than a validation, so validators are found by object. */
+const compiled = new WeakMap<Definitions, WeakMap<JsonSchema, ValidateFunction>>()
+const compiledTexts = new Map<string, ValidateFunction>()
+
+/** Compiles each distinct text once. */
+function compile(schema: JsonSchema, definitions: Definitions): ValidateFunction {
+  const text = JSON.stringify({ ...schema, $defs: definitions })
+  const validate =
+    compiledTexts.get(text) ?? ajv.compile(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')))
+  compiledTexts.set(text, validate)
+  return validate
+}
 
 function faultText({ instancePath, message, params }: ErrorObject): string {
   return `${instancePath} ${message} ${JSON.stringify(params)}`

@@ -198,6 +198,7 @@ const packageHomes: readonly { readonly packages: RegExp; readonly home: RegExp;
     home: /^src\/(server|graphql|console)\//,
     where: 'server/, graphql/ and console/',
   },
+  { packages: /^find-my-way$/, home: /^src\/server\/http\//, where: 'server/http/' },
   {
     packages: /^node:http$/,
     home: /^src\/(server|graphql|modules\/webhooks\/transport)\//,

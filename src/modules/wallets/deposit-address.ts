@@ -36,7 +36,10 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
     // Reserves the address number first, so that no concurrent transaction gets the same number.
     const addresses = await source.candidateAddresses(await takeSequenceNumber(tx, merchantId, source.sequence))
     if (addresses.length === 0) break
-    for (const address of addresses) if (await claimAddress(tx, { address, merchantId })) return address
+    for (const derive of addresses) {
+      const address = derive()
+      if (await claimAddress(tx, { address, merchantId })) return address
+    }
   }
   throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address available on ${network}.`)
 }
@@ -44,7 +47,7 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
 type AddressSource = {
   readonly sequence: SequenceName
   /** The wallet gets the first of these addresses that no other wallet has. */
-  readonly candidateAddresses: (number: number) => Promise<readonly string[]>
+  readonly candidateAddresses: (number: number) => Promise<readonly (() => string)[]>
 }
 
 async function addressSourceOf(tx: Tx, context: Context, family: AddressFamily): Promise<AddressSource> {
@@ -58,9 +61,9 @@ function pooledAddressSource(tx: Tx, { merchantId, mode }: Context): AddressSour
     sequence: `addresses:${family}`,
     candidateAddresses: async (number) => {
       const pooled = await pooledAddress(tx, { merchantId, family, sequence: number })
-      if (pooled) return [pooled.address]
+      if (pooled) return [() => pooled.address]
       return mode === 'sandbox'
-        ? [sandboxSolanaAddress(number - 1), sandboxMerchantAddress(family, merchantId, number - 1)]
+        ? [() => sandboxSolanaAddress(number - 1), () => sandboxMerchantAddress(family, merchantId, number - 1)]
         : []
     },
   }
@@ -83,8 +86,8 @@ async function derivedAddressSource(
     sequence: `addresses:${family}:${key === null ? '' : hash('sha256', key, 'hex').slice(0, 16)}`,
     candidateAddresses: async (number) => {
       if (key === null) return []
-      const address = deriveAddress(family, key, number - 1)
-      return own ? [address] : [address, sandboxMerchantAddress(family, merchantId, number - 1)]
+      const address = () => deriveAddress(family, key, number - 1)
+      return own ? [address] : [address, () => sandboxMerchantAddress(family, merchantId, number - 1)]
     },
   }
 }

@@ -9,7 +9,7 @@ import { createAdmissionHook } from '../http/admission.ts'
 import { acceptedMediaTypes, isHtmlRequested } from '../http/content-negotiation.ts'
 import { toDomainError } from '../http/http-errors.ts'
 import { acceptOnlyJson } from '../http/json-body.ts'
-import { rejectOtherMethods } from '../http/method-not-allowed.ts'
+import { unsupportedMethod } from '../http/method-not-allowed.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { withRequestTrace } from '../http/request-lifecycle.ts'
 import type { ResponseFlush } from '../http/response-flush.ts'
@@ -78,7 +78,8 @@ export function addGraphqlRoute(
   app.get(path, { onRequest: admitUnlessBrowser }, (request, reply) =>
     graphiql !== null && isBrowserNavigation(request) ? sendGraphiql(graphiql, request, reply) : serve(request, reply),
   )
-  rejectOtherMethods(app, path, ['GET', 'POST'])
+  // Without this route, the error for another method would not have the format of GraphQL errors.
+  app.route({ method: unsupportedMethod, url: path, handler: async () => {} })
 }
 
 function isBrowserNavigation({ headers, query }: FastifyRequest): boolean {

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import { rejectOtherMethods } from './method-not-allowed.ts'
 
 /**
  * With HTTP status 308, clients keep method and body. `Location` is relative, because the service does not know its
@@ -14,5 +13,4 @@ export function redirectTrailingSlash(app: FastifyInstance, path: string, method
     onRequest: async (request, reply) => reply.redirect(`${path}${request.url.slice(url.length)}`, 308),
     handler: async () => {},
   })
-  rejectOtherMethods(app, url, methods)
 }

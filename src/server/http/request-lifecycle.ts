@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Service, TraceContext } from '../../operations/context.ts'
+import { routeOf } from './method-not-allowed.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -58,7 +59,7 @@ export function observeRequests(app: FastifyInstance, accessLog: AccessLog, trac
     const entry = {
       request_id: request.id,
       method: request.method,
-      route: request.routeOptions.url ?? null,
+      route: routeOf(request),
       operation: request.operation,
       status: reply.statusCode,
       code: request.refusalCode,

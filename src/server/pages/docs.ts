@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import type { Mode } from '../../operations/context.ts'
 import { errorReferencePath } from '../../rest/error-responses.ts'
 import type { RouteGroup } from '../../rest/route.ts'
-import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import type { DocsOptions } from './docs-script.ts'
 import { errorsPage, errorsPagePolicy } from './errors-page.ts'
 import { html } from './html.ts'
@@ -54,7 +53,6 @@ function addDocument(
     })
     return sendPrecompressed(await document(), request, reply)
   })
-  rejectOtherMethods(app, path, ['GET'])
 }
 
 async function openapiJson(groups: readonly RouteGroup[], mode: Mode): Promise<string> {

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { DomainError } from '../../core/errors.ts'
 import type { Mode } from '../../operations/context.ts'
 import { isHtmlRequested } from '../http/content-negotiation.ts'
-import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { favicon, pageStyle, renderHtmlDocument } from './page-layout.ts'
@@ -18,10 +17,8 @@ export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOp
     if (!isPageRequest(request)) return sendWithEtag(homeText(home), request, reply.type('text/plain; charset=utf-8'))
     return sendWithEtag(homePage(home), request, asHtml(reply))
   })
-  rejectOtherMethods(app, '/', ['GET'])
   for (const path of ['/favicon.svg', '/favicon.ico']) {
     app.get(path, async (request, reply) => sendWithEtag(favicon, request, reply.type('image/svg+xml')))
-    rejectOtherMethods(app, path, ['GET'])
   }
 }
 

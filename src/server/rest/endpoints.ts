@@ -16,7 +16,6 @@ import { createAdmissionHook, createQueueSpaceHook } from '../http/admission.ts'
 import { preferenceFor } from '../http/content-negotiation.ts'
 import { countHeader } from '../http/http-errors.ts'
 import { acceptOnlyJson, parseJson } from '../http/json-body.ts'
-import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { withRequestTrace } from '../http/request-lifecycle.ts'
 import type { ResponseFlush } from '../http/response-flush.ts'
@@ -67,11 +66,6 @@ export function addRestRoutes(app: FastifyInstance, { service, limits, responseF
       handler: (request, reply) =>
         handleRequest(route, { request, reply }, { service, responseFlush, holdStream, sendDownload }),
     })
-  }
-  const byPath = Map.groupBy(routes, ({ path }) => path.replace(/:\w+/g, ':'))
-  for (const routesOfPath of byPath.values()) {
-    const methods = routesOfPath.map(({ method }) => method)
-    rejectOtherMethods(app, routesOfPath[0]?.path ?? '', methods)
   }
 }
 

@@ -10,7 +10,6 @@ import { receiveReports } from '../../modules/rails/orders/receive-reports.ts'
 import type { Service } from '../../operations/context.ts'
 import { createQueueSpaceHook, rejectUnauthenticated } from '../http/admission.ts'
 import { acceptOnlyJson, parseJson } from '../http/json-body.ts'
-import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 
 type RailEndpointsOptions = {
@@ -43,7 +42,6 @@ export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOpt
       )
     return { status: 'success', data: { received } }
   })
-  rejectOtherMethods(app, reports, ['POST'])
 
   const addresses = '/rails/:name/addresses'
   app.get<RailRequest>(addresses, { onRequest: requireSignatureHeader }, async (request, reply) => {
@@ -52,7 +50,6 @@ export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOpt
     const { after, limit } = request.query
     return { status: 'success', data: await listWatchedAddresses(service, { after, limit }) }
   })
-  rejectOtherMethods(app, addresses, ['GET'])
 
   const deposits = '/rails/:name/deposits'
   app.post<RailRequest>(deposits, { onRequest }, async (request, reply) => {
@@ -65,7 +62,6 @@ export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOpt
     request.names = reportFieldNames
     return { status: 'success', data: toResponseData(await receiveDepositReport(service, toReportInput(name, body))) }
   })
-  rejectOtherMethods(app, deposits, ['POST'])
 }
 
 type ReportingRail = Rail & { readonly reports: NonNullable<Rail['reports']> }

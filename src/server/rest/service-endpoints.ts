@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import { DomainError, unavailable } from '../../core/errors.ts'
 import { publicKeys } from '../../modules/webhooks/endpoints/endpoint-secrets.ts'
 import type { Service } from '../../operations/context.ts'
-import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 
 /** The readiness check reads the database, and the liveness check does not. */
 export function addHealthEndpoints(app: FastifyInstance, service: Service): void {
@@ -14,7 +13,6 @@ export function addHealthEndpoints(app: FastifyInstance, service: Service): void
     })
     return { status: 'ok' }
   })
-  for (const path of [...livenessPaths, '/readyz']) rejectOtherMethods(app, path, ['GET'])
 }
 
 const livenessPaths = ['/livez', '/healthz']
@@ -25,7 +23,6 @@ export function addWebhookKeys(app: FastifyInstance, service: Service): void {
     reply.header('cache-control', 'public, max-age=60')
     return { keys: await publicKeys(service) }
   })
-  rejectOtherMethods(app, path, ['GET'])
 }
 
 export const receiverPath = '/sandbox/webhooks'
@@ -41,5 +38,4 @@ export async function addSandboxReceiver(app: FastifyInstance): Promise<void> {
     const isEvent = typeof id === 'string' && /^evt_[0-9a-f-]{36}$/.test(id)
     return reply.type('text/plain; charset=utf-8').send(isEvent ? `received ${id}\n` : 'received\n')
   })
-  rejectOtherMethods(app, receiverPath, ['POST'])
 }
