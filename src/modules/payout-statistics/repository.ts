@@ -203,6 +203,14 @@ export const cursorOfMerchant = queryOne((p: Params<{ merchantId: string }>) =>
   selectFrom('statisticsCursors').select('through').where('merchantId', '=', p.merchantId),
 )
 
+export const countedEventsOf = queryOne((p: Params<{ merchantIds: readonly string[] }>) =>
+  acrossMerchants(
+    selectFrom('statisticsCursors')
+      .select(sql<bigint>`sum(through)`.as('count'))
+      .where('merchantId', 'in', listParam(p.merchantIds)),
+  ),
+)
+
 export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('sequences')
