@@ -18,7 +18,9 @@ export const entriesAt = query((p: Params<{ merchantId: string; sequences: reado
   selectBalances()
     .where('merchantId', '=', p.merchantId)
     .where('walletId', '=', p.walletId)
-    .where('sequence', 'in', listParam(p.sequences)),
+    .where('sequence', 'in', listParam(p.sequences))
+    // Without ORDER BY, SQLite scans all transfers of the merchant instead of using `transfers_by_wallet`.
+    .orderBy('sequence'),
 )
 
 export const entryAtOrBefore = queryOne((p: Params<{ merchantId: string; sequence: number } & WalletParams>) =>
