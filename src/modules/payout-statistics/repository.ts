@@ -211,6 +211,7 @@ export const countedEventsOf = queryOne((p: Params<{ merchantIds: readonly strin
   ),
 )
 
+/** `sealedThrough` is `null` if no event is sealed, or if all events are counted. */
 export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('sequences')
@@ -218,11 +219,18 @@ export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly stri
       .select(['sequences.merchantId', 'sequences.latest', 'statisticsCursors.through'])
       .select((eb) =>
         eb
-          .selectFrom('seals')
-          .select('seals.through')
-          .whereRef('seals.merchantId', '=', 'sequences.merchantId')
-          .orderBy('seals.number', 'desc')
-          .limit(1)
+          .case()
+          .when('statisticsCursors.through', '=', eb.ref('sequences.latest'))
+          .then(null)
+          .else(
+            eb
+              .selectFrom('seals')
+              .select('seals.through')
+              .whereRef('seals.merchantId', '=', 'sequences.merchantId')
+              .orderBy('seals.number', 'desc')
+              .limit(1),
+          )
+          .end()
           .as('sealedThrough'),
       )
       .where('sequences.merchantId', 'in', listParam(p.merchantIds))
