@@ -93,8 +93,8 @@ async function balanceChart(
   const starts = Array.from({ length: shownDays }, (_, place) => today - (shownDays - 1 - place) * dayMs)
   const ends = starts.map((start) => timestamp(start + dayMs))
   const balances = await findBalancesBefore(context, id, ends)
-  if (balances.every((balance) => balance === 0n)) return html``
-  const values = balances.map(chartValue)
+  if (balances.every(({ balance }) => balance === 0n)) return html``
+  const values = balances.map(({ balance }) => chartValue(balance))
   const latest = compactNumber(values.at(-1) ?? 0)
   const chart = lineChart({
     id: 'balance',

@@ -4,6 +4,7 @@ import { invalidInput } from '../core/errors.ts'
 import { optional, rejectField } from '../core/input.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import { allOrFirstError, mapMaybe } from '../core/maybe-promise.ts'
+import { maxSequence } from './time-search.ts'
 
 export const maxSliceSize = 100
 export const defaultSliceSize = 20
@@ -60,9 +61,6 @@ export const sliceFields = {
 }
 
 export type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(typeof sliceFields)[Field]> }
-
-/** Sequence numbers have 31 bits. */
-const maxSequence = 2_147_483_647
 
 export type SliceableList<Context, Input, Item> = {
   readonly slice: (context: Context, input: Input) => MaybePromise<Slice<Item>>

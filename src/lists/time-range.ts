@@ -1,7 +1,8 @@
 import { timestamp } from '../core/ids-and-clock.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
-import { mapMaybe } from '../core/maybe-promise.ts'
+import { allOrFirstError, mapMaybe } from '../core/maybe-promise.ts'
 import type { CreatedBounds, SequenceMark } from './list-queries.ts'
+import { findLastBefore, maxSequence } from './time-search.ts'
 
 /** `createdFrom` is inclusive and `createdBefore` is exclusive. `null` means no bound. */
 export type CreatedRange = { readonly createdFrom: string | null; readonly createdBefore: string | null }
@@ -11,8 +12,7 @@ export type SequenceSpan = { readonly above: number; readonly below: number }
 
 export type FindMark = (fromSequence: number) => MaybePromise<SequenceMark | null>
 
-/** Sequence numbers have 31 bits. */
-export const fullSpan: SequenceSpan = { above: 0, below: 2_147_483_647 }
+export const fullSpan: SequenceSpan = { above: 0, below: maxSequence }
 
 export function hasTimeBounds({ createdFrom, createdBefore }: CreatedRange): boolean {
   return createdFrom !== null || createdBefore !== null
@@ -37,8 +37,8 @@ export function createdBounds(created: CreatedRange): CreatedBounds {
 }
 
 /**
- * Binary search for the sequence numbers of a time range. The result is slightly too wide, so queries also compare the
- * times of rows. If imported rows make the list unsorted, returns the full range.
+ * Finds the sequence numbers of a time range. The result is slightly too wide, so queries also compare the times of
+ * rows. If imported rows make the list unsorted, returns the full range.
  */
 export function findSpan(
   created: CreatedRange,
@@ -50,30 +50,14 @@ export function findSpan(
 }
 
 async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: FindMark): Promise<SequenceSpan> {
-  const newest = await markAt(fullSpan.below)
-  if (newest === null) return { above: 0, below: 0 }
-  const findLastBefore = (time: string) => findLastSequenceBefore(time, newest, markAt)
+  const from = shiftTimestamp(createdFrom ?? minTimestamp, -maxClockSkewMs)
+  const before = shiftTimestamp(createdBefore ?? maxTimestamp, maxClockSkewMs)
+  const readMarks = (sequences: readonly number[]) => allOrFirstError(sequences.map(markAt))
+  const [lastBeforeRange, last] = await findLastBefore([from, before], readMarks)
   return {
-    above: createdFrom === null ? 0 : await findLastBefore(shiftTimestamp(createdFrom, -maxClockSkewMs)),
-    below:
-      createdBefore === null
-        ? fullSpan.below
-        : (await findLastBefore(shiftTimestamp(createdBefore, maxClockSkewMs))) + 1,
+    above: lastBeforeRange?.sequence ?? 0,
+    below: createdBefore === null ? fullSpan.below : (last?.sequence ?? 0) + 1,
   }
-}
-
-async function findLastSequenceBefore(time: string, newest: SequenceMark, markAt: FindMark): Promise<number> {
-  if (newest.createdAt < time) return newest.sequence
-  // Invariant: rows up to `before` were created before `time`. Rows from `after` on were created at or after `time`.
-  let before = 0
-  let after = newest.sequence
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2)
-    const mark = await markAt(middle)
-    if (mark === null || mark.sequence <= before || mark.createdAt < time) before = middle
-    else after = mark.sequence
-  }
-  return before
 }
 
 function shiftTimestamp(timestampText: string, ms: number): string {

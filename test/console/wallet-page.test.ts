@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Reader } from '../../src/database/query.ts'
 import { findBalancesBefore } from '../../src/modules/exports/daily-balances.ts'
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'
 import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
@@ -74,6 +75,33 @@ describe.each(everyEngine)('the page of a wallet on %s', (engine) => {
     }
     const times = ['2020-01-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z', '2026-03-06T23:00:00.000Z']
     const balances = await findBalancesBefore(app.context(), walletId, [...times, '2030-01-01T00:00:00.000Z'])
-    expect(balances.map((balance) => balance / 100_000_000n)).toEqual([0n, 2n, 12n, 21n])
+    expect(balances.map(({ balance }) => balance / 100_000_000n)).toEqual([0n, 2n, 12n, 21n])
+  })
+
+  test('reads the balances of 30 days with as many queries for 1,500 entries as for 150 entries', async () => {
+    const days = Array.from({ length: 30 }, (_, day) => new Date(Date.UTC(2026, 2, 1 + day)).toISOString())
+    const queriesAmong = async (entryCount: number) => {
+      let now = Date.parse('2026-02-28T12:00:00Z')
+      const app = await startApp(engine, { clock: () => now })
+      const walletId = await app.wallet({ balance: '1' })
+      for (let count = 1; count < entryCount; count++) {
+        now += (30 * dayMs) / entryCount
+        await depositToWallet(app.context(), { walletId, amount: '1', reference: `deposit ${count}` })
+      }
+      let queries = 0
+      const execute: Reader['execute'] = (query, params) => {
+        queries++
+        return app.db.execute(query, params)
+      }
+      const balances = await findBalancesBefore({ ...app.context(), db: { ...app.db, execute } }, walletId, days)
+      const entriesPerDay = entryCount / 30
+      expect(balances.map(({ balance }) => Number(balance / 100_000_000n))).toEqual(
+        days.map((_, day) => Math.round((day + 0.5) * entriesPerDay)),
+      )
+      return queries
+    }
+    const queries = await queriesAmong(150)
+    expect(queries).toBeLessThanOrEqual(5)
+    expect(await queriesAmong(1_500)).toBe(queries)
   })
 })

@@ -42,7 +42,7 @@ function lastAtOrBelow(marks: readonly SequenceMark[], fromSequence: number): Se
   return marks[low - 1] ?? null
 }
 
-test('the search for a time range among a million rows takes fewer than 45 reads', async () => {
+test('the search for a time range among a million rows needs at most ten reads', async () => {
   const marks = Array.from({ length: 1_000_000 }, (_, i) => ({
     sequence: i + 1,
     createdAt: timestamp(start + i * 1_000),
@@ -55,7 +55,7 @@ test('the search for a time range among a million rows takes fewer than 45 reads
 
   expect(rows.map(({ sequence }) => sequence)).toEqual([700_001, 700_002, 700_003])
   expect(span).toBeLessThan(200)
-  expect(looks.length).toBeLessThan(45)
+  expect(looks.length).toBeLessThanOrEqual(10)
 })
 
 test('the search for a time range finds every row, despite gaps in the sequence numbers and clocks that differ by a minute', async () => {

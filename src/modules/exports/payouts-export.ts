@@ -1,13 +1,14 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { z } from 'zod'
 import { parseInput } from '../../core/input.ts'
+import { findLastBefore } from '../../lists/time-search.ts'
 import type { Context } from '../../operations/context.ts'
 import { payout } from '../payouts/payout-shape.ts'
 import { computeFeeSums } from '../pricing/fees.ts'
 import { openingAndClosingBalances, sumSequenceRange } from './control-totals.ts'
 import type { Export, ExportCell, ExportLine } from './export.ts'
 import { linesPerPage } from './export.ts'
-import { findLastBefore, PeriodInput, resolvePeriod } from './period.ts'
+import { PeriodInput, resolvePeriod } from './period.ts'
 import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 
 /**
@@ -21,10 +22,11 @@ import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 export async function exportPayouts(context: Context, input: z.input<typeof PeriodInput>): Promise<Export> {
   const { db, merchantId } = context
   const period = resolvePeriod(context, parseInput(PeriodInput, input))
-  const sequenceBefore = async (moment: string) =>
-    (await findLastBefore(moment, async (sequence) => payoutAtOrBefore(db, { merchantId, sequence })))?.sequence ?? 0
-  const through = await sequenceBefore(period.to)
-  const after = period.from === null ? 0 : await sequenceBefore(period.from)
+  const moments = period.from === null ? [period.to] : [period.to, period.from]
+  const [last, lastBefore] = await findLastBefore(moments, (sequences) =>
+    Promise.all(sequences.map((sequence) => payoutAtOrBefore(db, { merchantId, sequence }))),
+  )
+  const [through, after] = [last?.sequence ?? 0, lastBefore?.sequence ?? 0]
   const sum = async (part: { after: number; through: number }) => payoutSums(db, { merchantId, ...part })
   const before = await sumSequenceRange({ after: 0, through: after }, sum)
   const within = await sumSequenceRange({ after, through }, sum)

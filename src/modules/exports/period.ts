@@ -30,34 +30,3 @@ export function resolvePeriod(context: Context, input: { from: string | null; to
   }
   return { from, to, isFinal: Date.parse(to) <= context.wallClock() - finalityDelayMs }
 }
-
-type SequencedRow = { readonly sequence: number; readonly createdAt: string }
-
-const maxSequence = 2 ** 31 - 1
-
-/**
- * Binary search. A row with a higher sequence never has an earlier time, so new rows do not change the result.
- *
- * @param rowAtOrBefore returns the last row whose sequence is at most `sequence`
- */
-export async function findLastBefore<Row extends SequencedRow>(
-  moment: string,
-  rowAtOrBefore: (sequence: number) => Promise<Row | null>,
-): Promise<Row | null> {
-  const newest = await rowAtOrBefore(maxSequence)
-  if (newest === null || newest.createdAt < moment) return newest
-  let last: Row | null = null
-  let before = 0
-  let after = newest.sequence
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2)
-    const row = await rowAtOrBefore(middle)
-    if (row !== null && row.createdAt >= moment) {
-      after = row.sequence
-      continue
-    }
-    before = middle
-    last = row ?? last
-  }
-  return last
-}

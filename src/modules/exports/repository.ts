@@ -11,9 +11,20 @@ type SequenceRangeParams = { merchantId: string; after: number; through: number 
 type WalletParams = { walletId: string }
 type LimitParams = { limit: number }
 
+const selectBalances = () =>
+  selectFrom('transfers').select(['sequence', 'createdAt', 'balanceAfter']).$narrowType<{ sequence: number }>()
+
+export const entriesAt = query((p: Params<{ merchantId: string; sequences: readonly number[] } & WalletParams>) =>
+  selectBalances()
+    .where('merchantId', '=', p.merchantId)
+    .where('walletId', '=', p.walletId)
+    .where('sequence', 'in', listParam(p.sequences))
+    // Without ORDER BY, SQLite scans all transfers of the merchant instead of using `transfers_by_wallet`.
+    .orderBy('sequence'),
+)
+
 export const entryAtOrBefore = queryOne((p: Params<{ merchantId: string; sequence: number } & WalletParams>) =>
-  selectFrom('transfers')
-    .select(['sequence', 'createdAt', 'balanceAfter'])
+  selectBalances()
     .where('merchantId', '=', p.merchantId)
     .where('walletId', '=', p.walletId)
     .where('sequence', '<=', p.sequence)

@@ -7,7 +7,7 @@ import type { Context } from '../../operations/context.ts'
 import { balanceChangeOf, directionOf } from '../ledger/entry.ts'
 import { wallets } from '../wallets/list.ts'
 import { sumSequenceRange } from './control-totals.ts'
-import { findBalanceBefore } from './daily-balances.ts'
+import { findBalancesBefore } from './daily-balances.ts'
 import type { Export, ExportBalance, ExportLine } from './export.ts'
 import { linesPerPage } from './export.ts'
 import type { Period } from './period.ts'
@@ -39,14 +39,18 @@ export async function findStatement(context: Context, input: z.input<typeof Stat
   if (!wallet) throw notFound('Wallet')
   const period = resolvePeriod(context, request)
   const assetCode = wallet.currency
-  const balanceBefore = async (time: string): Promise<Required<ExportBalance>> => ({
+  const times = period.from === null ? [period.to] : [period.to, period.from]
+  const [closing = noBalance, opening = noBalance] = await findBalancesBefore(context, wallet.id, times)
+  return {
+    walletId: wallet.id,
     assetCode,
-    ...(await findBalanceBefore(context, { walletId: wallet.id, time })),
-  })
-  const closing = await balanceBefore(period.to)
-  const opening = period.from === null ? { assetCode, balance: 0n, sequence: 0 } : await balanceBefore(period.from)
-  return { walletId: wallet.id, assetCode, period, opening, closing }
+    period,
+    opening: { assetCode, ...opening },
+    closing: { assetCode, ...closing },
+  }
 }
+
+const noBalance = { balance: 0n, sequence: 0 }
 
 /** @throws DomainError as `findStatement` does; Error if the balances contradict the entries */
 export async function exportStatement(context: Context, input: z.input<typeof StatementInput>): Promise<Export> {

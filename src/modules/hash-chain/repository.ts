@@ -8,6 +8,7 @@ import {
   query,
   selectFrom,
   statementOne,
+  withCte,
 } from '../../database/query.ts'
 import { tables } from '../../database/tables.ts'
 import { transferIdOfEvent } from '../outbox/repository.ts'
@@ -100,44 +101,55 @@ const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =
     .select((eb) => eb.fn.max('latest.number').as('number'))
     .where('latest.merchantId', '=', sql.ref<string>(merchantId))
 
-const withLatestSeal = (merchantIds: readonly string[]) =>
-  selectFrom('sequences')
-    .leftJoin('seals', (join) =>
-      join
-        .onRef('seals.merchantId', '=', 'sequences.merchantId')
-        .on('seals.number', '=', latestSealNumber('sequences.merchantId')),
-    )
-    .where('sequences.merchantId', 'in', listParam(merchantIds))
-    .where('sequences.name', '=', sql.lit('events'))
-    .where((eb) => eb.or([eb('seals.through', 'is', null), eb('seals.through', '<', eb.ref('sequences.latest'))]))
-
 export const unsealedMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
-    withLatestSeal(p.merchantIds).select([
-      'sequences.merchantId',
-      'sequences.latest',
-      'seals.number',
-      'seals.through',
-      'seals.hash',
-    ]),
+    selectFrom('sequences')
+      .leftJoin('seals', (join) =>
+        join
+          .onRef('seals.merchantId', '=', 'sequences.merchantId')
+          .on('seals.number', '=', latestSealNumber('sequences.merchantId')),
+      )
+      .select(['sequences.merchantId', 'sequences.latest', 'seals.number', 'seals.through', 'seals.hash'])
+      .where('sequences.merchantId', 'in', listParam(p.merchantIds))
+      .where('sequences.name', '=', sql.lit('events'))
+      .where((eb) => eb.or([eb('seals.through', 'is', null), eb('seals.through', '<', eb.ref('sequences.latest'))])),
   ),
 )
 
+/** Finds each latest seal only once, because seals are large and SQLite reads whole seals to compare their keys. */
 export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
-    withLatestSeal(p.merchantIds)
-      .select(['sequences.latest', 'seals.through'])
+    withCte(
+      (cte) => cte('heads').materialized(),
+      () =>
+        selectFrom('sequences')
+          .select(['sequences.merchantId', 'sequences.latest'])
+          .select((eb) =>
+            eb
+              .selectFrom('seals')
+              .select('seals.through')
+              .whereRef('seals.merchantId', '=', 'sequences.merchantId')
+              .orderBy('seals.number', 'desc')
+              .limit(1)
+              .as('through'),
+          )
+          .where('sequences.merchantId', 'in', listParam(p.merchantIds))
+          .where('sequences.name', '=', sql.lit('events')),
+    )
+      .selectFrom('heads')
+      .select(['heads.latest', 'heads.through'])
       .select((eb) =>
         eb
           .selectFrom('events')
           .select('time')
-          .whereRef('events.merchantId', '=', 'sequences.merchantId')
+          .whereRef('events.merchantId', '=', 'heads.merchantId')
           // COALESCE would prevent the use of an index (see `transferIdOfEvent`).
-          .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
+          .where('events.sequence', '>', sql<number>`case when heads.through is null then 0 else heads.through end`)
           .orderBy('events.sequence')
           .limit(1)
           .as('oldestAt'),
-      ),
+      )
+      .where((eb) => eb.or([eb('heads.through', 'is', null), eb('heads.through', '<', eb.ref('heads.latest'))])),
   ),
 )
 

@@ -3,6 +3,7 @@ import type { Service } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import type { StatisticsChange } from './payout-statistics.ts'
 import {
+  countedEventsOf,
   coverageOfMerchants,
   creationsByAsset,
   payoutCountWithin,
@@ -44,21 +45,37 @@ const maxCacheAgeMs = 600_000
 
 type FinishedDays = Pick<PeriodStatistics, 'sums' | 'daily' | 'before'>
 
+type FinishedDaysCache = {
+  readonly key: string
+  readonly countedEvents: number
+  readonly payoutCount: number
+  readonly days: FinishedDays
+}
+
 /**
- * Creates a reader that caches the sums of all days except the last. The cache is valid while the number of payouts on
- * these days is the same, because every event that is counted later increases that number. A rebuild of the statistics
- * can correct sums without changing that number, so the cache is valid for at most ten minutes. The cost of a read
- * depends on the number of merchants and days with payouts, but not on the number of payouts.
+ * Creates a reader that caches the sums of all days except the last. If further events were counted, the cache is valid
+ * only if the number of payouts on these days is the same, because every event that is counted later increases that
+ * number. A rebuild of the statistics can correct sums without changing that number, so the cache is valid for at most
+ * ten minutes. The cost of a read depends on the number of merchants and days with payouts, but not on the number of
+ * payouts.
  */
 export function createPeriodReader(): PeriodReader {
-  let cached: { readonly key: string; readonly finished: FinishedDays } | null = null
+  let cached: FinishedDaysCache | null = null
   return async (service, { before, period }) => {
     const finished = { from: before[0] ?? '', through: period.at(-2) ?? '' }
     const interval = Math.floor(service.wallClock() / maxCacheAgeMs)
-    const key = [finished.from, period[0], finished.through, interval, await countPayouts(service, finished)].join()
-    if (cached?.key !== key) cached = { key, finished: await readFinishedDays(service, { before, period }) }
-    // Another request may replace the cache during the next read.
-    const { sums, daily, before: sumsBefore } = cached.finished
+    const key = [finished.from, period[0], finished.through, interval].join()
+    // Events that are counted during the next reads must change this number in the next request.
+    const countedEvents = await countCountedEvents(service)
+    let current = cached?.key === key ? cached : null
+    if (current?.countedEvents !== countedEvents) {
+      const payoutCount = await countPayouts(service, finished)
+      const days =
+        current?.payoutCount === payoutCount ? current.days : await readFinishedDays(service, { before, period })
+      current = { key, countedEvents, payoutCount, days }
+      cached = current
+    }
+    const { sums, daily, before: sumsBefore } = current.days
     const today = period.at(-1) ?? ''
     const ofToday = await readCorridorStatistics(service, { from: today, through: today })
     return {
@@ -68,6 +85,13 @@ export function createPeriodReader(): PeriodReader {
       ofToday,
     }
   }
+}
+
+async function countCountedEvents({ db }: Service): Promise<number> {
+  let count = 0
+  for await (const merchantIds of iterateMerchantIds(db))
+    count += Number((await countedEventsOf(db, { merchantIds }))?.count ?? 0)
+  return count
 }
 
 async function countPayouts({ db }: Service, range: DayRange): Promise<number> {

@@ -206,6 +206,15 @@ export const cursorOfMerchant = queryOne((p: Params<{ merchantId: string }>) =>
   selectFrom('statisticsCursors').select('through').where('merchantId', '=', p.merchantId),
 )
 
+export const countedEventsOf = queryOne((p: Params<{ merchantIds: readonly string[] }>) =>
+  acrossMerchants(
+    selectFrom('statisticsCursors')
+      .select(sql<bigint>`sum(through)`.as('count'))
+      .where('merchantId', 'in', listParam(p.merchantIds)),
+  ),
+)
+
+/** `sealedThrough` is `null` if no event is sealed, or if all events are counted. */
 export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('sequences')
@@ -213,11 +222,18 @@ export const coverageOfMerchants = query((p: Params<{ merchantIds: readonly stri
       .select(['sequences.merchantId', 'sequences.latest', 'statisticsCursors.through'])
       .select((eb) =>
         eb
-          .selectFrom('seals')
-          .select('seals.through')
-          .whereRef('seals.merchantId', '=', 'sequences.merchantId')
-          .orderBy('seals.number', 'desc')
-          .limit(1)
+          .case()
+          .when('statisticsCursors.through', '=', eb.ref('sequences.latest'))
+          .then(null)
+          .else(
+            eb
+              .selectFrom('seals')
+              .select('seals.through')
+              .whereRef('seals.merchantId', '=', 'sequences.merchantId')
+              .orderBy('seals.number', 'desc')
+              .limit(1),
+          )
+          .end()
           .as('sealedThrough'),
       )
       .where('sequences.merchantId', 'in', listParam(p.merchantIds))

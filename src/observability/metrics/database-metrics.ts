@@ -62,7 +62,8 @@ async function measureUnsealed({ db, wallClock }: Service): Promise<DatabaseMetr
   let oldestAt: number = wallClock()
   for await (const merchantIds of iterateMerchantIds(db)) {
     for (const { latest, through, oldestAt: at } of await unsealedBacklog(db, { merchantIds })) {
-      events += latest - (through ?? 0)
+      // PostgreSQL returns the columns of a CTE as bigints.
+      events += Number(latest) - Number(through ?? 0)
       if (at !== null) oldestAt = Math.min(oldestAt, Number(at))
     }
   }

@@ -52,14 +52,12 @@ test('the overview reads only stored statistics, and bounded ranges of the table
     'SCAN payout_transfers USING INDEX payout_transfers_attention',
     'SCAN payout_transfers USING INDEX payout_transfers_due',
     'SEARCH events USING PRIMARY KEY (merchant_id=? AND sequence>?)',
-    'SEARCH latest USING PRIMARY KEY (merchant_id=?)',
     // The page reads at most a fixed number of the newest orders and deliveries.
     'SEARCH payout_transfers USING PRIMARY KEY (order_id>?)',
     // The page counts at most a thousand.
     'SEARCH payouts USING COVERING INDEX payouts_by_values (merchant_id=? AND status=?)',
     'SEARCH payouts USING INDEX payouts_by_values (merchant_id=? AND status=? AND asset_code=? AND recipient_currency=?)',
     'SEARCH payouts USING INDEX sqlite_autoindex_payouts_1 (merchant_id=? AND id=?)',
-    'SEARCH seals USING PRIMARY KEY (merchant_id=? AND number=?) LEFT-JOIN',
     'SEARCH seals USING PRIMARY KEY (merchant_id=?)',
     'SEARCH webhook_deliveries USING PRIMARY KEY (merchant_id=? AND endpoint_id=?)',
   ])

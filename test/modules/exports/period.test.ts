@@ -1,56 +1,13 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { timestamp } from '../../../src/core/ids-and-clock.ts'
 import { openingAndClosingBalances, sumSequenceRange } from '../../../src/modules/exports/control-totals.ts'
 import { sumBatchSize } from '../../../src/modules/exports/export.ts'
-import { findLastBefore, periodFields, resolvePeriod } from '../../../src/modules/exports/period.ts'
+import { periodFields, resolvePeriod } from '../../../src/modules/exports/period.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
-
-describe('findLastBefore', () => {
-  const rows = fc
-    .array(fc.record({ numbers: fc.integer({ min: 1, max: 5 }), ms: fc.constantFrom(0, 0, 1, 1_000) }), {
-      maxLength: 40,
-    })
-    .map((gaps) => {
-      let [sequence, time] = [0, start]
-      return gaps.map(({ numbers, ms }) => {
-        sequence += numbers
-        time += ms
-        return { sequence, createdAt: timestamp(time) }
-      })
-    })
-
-  test('finds the last row before a time among rows with gaps in their numbers and with equal times', async () => {
-    await fc.assert(
-      fc.asyncProperty(rows, fc.integer({ min: -1, max: 20_000 }), async (rows, ms) => {
-        const at = async (sequence: number) => rows.findLast((row) => row.sequence <= sequence) ?? null
-        const moments = [timestamp(start + ms), ...rows.map(({ createdAt }) => createdAt)]
-        for (const moment of moments) {
-          expect(await findLastBefore(moment, at)).toEqual(rows.findLast(({ createdAt }) => createdAt < moment) ?? null)
-        }
-      }),
-      { numRuns: 300 },
-    )
-  })
-
-  test('needs fewer than 25 reads among a million rows, and a single read if the last row matches', async () => {
-    const reads: number[] = []
-    const at = async (sequence: number) => {
-      reads.push(sequence)
-      const number = Math.min(sequence, 1_000_000)
-      return { sequence: number, createdAt: timestamp(start + number * 1_000) }
-    }
-    expect((await findLastBefore(timestamp(start + 700_000_000), at))?.sequence).toBe(699_999)
-    expect(reads.length).toBeLessThan(25)
-    reads.length = 0
-    expect((await findLastBefore(timestamp(start + 2_000_000_000), at))?.sequence).toBe(1_000_000)
-    expect(reads).toEqual([2 ** 31 - 1])
-  })
-})
 
 describe('the period of an export', () => {
   const contextAt = async (now: number): Promise<Context> => (await startApp('sqlite', { clock: () => now })).context()

@@ -122,8 +122,7 @@ describe('the queries of the database gauges', () => {
       ['SEARCH payout_transfers USING INDEX payout_transfers_due (rail=? AND due_at>?)'],
       [
         'SEARCH sequences USING PRIMARY KEY (merchant_id=? AND name=?)',
-        'SEARCH seals USING PRIMARY KEY (merchant_id=? AND number=?) LEFT-JOIN',
-        'SEARCH latest USING PRIMARY KEY (merchant_id=?)',
+        'SEARCH seals USING PRIMARY KEY (merchant_id=?)',
         'SEARCH events USING PRIMARY KEY (merchant_id=? AND sequence>?)',
       ],
     ])
