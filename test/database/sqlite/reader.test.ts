@@ -2,6 +2,8 @@ import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { query, selectFrom } from '../../../src/database/query.ts'
+import { openConnection } from '../../../src/database/sqlite/sqlite-connection.ts'
+import { sqliteReader } from '../../../src/database/sqlite/sqlite-reader.ts'
 import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
 import { openTestDatabase } from '../open-test-database.ts'
 import { attempt, idOf, merchantRow, rawQuery, upTo } from '../rows.ts'
@@ -17,6 +19,7 @@ async function startDatabase() {
   onTestFinished(() => void other.close())
   return {
     db,
+    path,
     count: async () => (await allIds(db, {})).length,
     addElsewhere: (number: number) =>
       other.prepare(`insert into merchants (id, name, created_at) values (?, 'Elsewhere', '')`).run(idOf(number)),
@@ -105,6 +108,37 @@ describe('a SQLite write', () => {
 
     expect(inside).toEqual({ outside: 0, inside: 1 })
   })
+})
+
+test('a SQLite snapshot fails if it awaits something other than its own reads', async () => {
+  const { db } = await startDatabase()
+  let attempts = 0
+
+  const snapshot = db.snapshot(async (read) => {
+    await allIds(read, {})
+    if (++attempts <= 1_000) await nextTurn()
+  })
+
+  await expect(snapshot).rejects.toThrow('a snapshot must end within one event-loop iteration')
+  expect(attempts).toBeLessThan(1_000)
+})
+
+test('a SQLite table counts as changed if its version cannot be read', async () => {
+  const { path } = await startDatabase()
+  const writing = openConnection(path, { isReadOnly: false })
+  const reading = openConnection(path, { isReadOnly: true })
+  onTestFinished(() => void reading.raw.close())
+  const { version } = sqliteReader(reading, { writing, requireFiles: () => {} })
+  const versions = [version('events')]
+  writing.raw.close()
+
+  for (let turn = 0; turn < 2; turn++) {
+    await nextTurn()
+    versions.push(version('events'))
+  }
+
+  const first = Number(versions[0])
+  expect(versions).toEqual([first, first + 1, first + 2])
 })
 
 test('a SQLite connection for reading cannot write', async () => {

@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { DomainError } from '../../../src/core/errors.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { maxQueuedWrites } from '../../../src/database/group-commit.ts'
@@ -443,6 +445,41 @@ test('a SQLite snapshot stays the same when a write is committed in the same tur
 
   expect(before).toEqual(after)
   expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
+})
+
+test('a SQLite commit that fails for an unexpected reason is fatal, because the writes may be stored', async () => {
+  const { path } = await startDatabase()
+  const onFatal = vi.fn()
+  const db = await openDatabase({ url: `sqlite:${path}`, onFatal })
+  onTestFinished(() => db.close())
+
+  const outcome = await Promise.allSettled([
+    db.write((tx) => insertMerchant(tx, merchantRow(2))),
+    db.write((tx) => rawQuery(sql`rollback`)(tx)),
+  ])
+
+  const failure = expect.objectContaining({ message: 'cannot commit - no transaction is active' })
+  expect(outcome).toEqual([rejected(failure), rejected(failure)])
+  expect(onFatal.mock.calls).toEqual([[failure]])
+})
+
+test('a SQLite write is rejected as possibly stored if the database file was removed before the end of its commit', async () => {
+  const { path } = await startDatabase()
+  const onStopped = vi.fn()
+  const db = await openDatabase({ url: `sqlite:${path}`, onFatal: () => {}, onStopped })
+  onTestFinished(() => db.close())
+
+  const removing = db.write(async (tx) => {
+    await insertMerchant(tx, merchantRow(2))
+    rmSync(path)
+  })
+
+  await expect(removing).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('it may be stored'),
+    cause: { message: expect.stringContaining('The database file was removed') },
+  })
+  expect(onStopped).toHaveBeenCalledTimes(1)
 })
 
 test('closing a SQLite database first commits all accepted writes and returns their results', async () => {
