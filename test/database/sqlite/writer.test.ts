@@ -8,15 +8,16 @@ import { DomainError } from '../../../src/core/errors.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { maxQueuedWrites } from '../../../src/database/group-commit.ts'
 import type { Tx } from '../../../src/database/query.ts'
-import { query, selectFrom } from '../../../src/database/query.ts'
+import { query, selectFrom, sharedQuery } from '../../../src/database/query.ts'
 import { maxBatchSize } from '../../../src/database/sqlite/sqlite-writer.ts'
 import { latestSequenceNumber, takeSequenceNumber } from '../../../src/lists/sequence.ts'
 import { debitOldestWallet } from '../../../src/modules/ledger/repository.ts'
 import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
-import { openTestDatabase } from '../open-test-database.ts'
+import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
 import { attempt, idOf, merchantRow, rawQuery, upTo } from '../rows.ts'
 
 const merchantNames = query(() => selectFrom('merchants').select('name').orderBy('id'))
+const sharedNames = sharedQuery(() => selectFrom('merchants').select('name').orderBy('id'))
 const merchantId = idOf(1)
 
 const refusal = new DomainError('WALLET_NOT_FOUND', 'There is none.')
@@ -304,6 +305,52 @@ describe('a SQLite operation that throws in a group commit', () => {
   })
 })
 
+describe('shared data that a SQLite writer has cached', () => {
+  const [one, two] = [{ name: 'Merchant 1' }, { name: 'Merchant 2' }]
+  const readNames = (db: Database) => db.write((tx) => sharedNames(tx, {}))
+
+  test('is read again after a change by this process', async () => {
+    const { db } = await startDatabase()
+    expect(await readNames(db)).toEqual([one])
+    expect(await readNames(db)).toBe(await readNames(db))
+
+    const inTransaction = await db.write(async (tx) => {
+      await insertMerchant(tx, merchantRow(2))
+      return sharedNames(tx, {})
+    })
+
+    expect([inTransaction, await readNames(db)]).toEqual([
+      [one, two],
+      [one, two],
+    ])
+  })
+
+  test('is read again after a change by another process', async () => {
+    const { db, path } = await startDatabase()
+    expect(await readNames(db)).toEqual([one])
+    const other = await openTestDatabaseAt(path)
+
+    await other.write((tx) => insertMerchant(tx, merchantRow(2)))
+
+    expect(await readNames(db)).toEqual([one, two])
+  })
+
+  test('is read again after a change was rolled back', async () => {
+    const { db } = await startDatabase()
+
+    const outcome = await Promise.allSettled([
+      db.write(async (tx) => {
+        await insertMerchant(tx, merchantRow(2))
+        await sharedNames(tx, {})
+        throw refusal
+      }),
+      readNames(db),
+    ])
+
+    expect(outcome).toEqual([rejected(refusal), fulfilled([one])])
+  })
+})
+
 test('a SQLite operation can catch the error of a violated constraint and commit its other statements', async () => {
   const { db } = await startDatabase()
 
@@ -454,13 +501,17 @@ test('a SQLite commit that fails for an unexpected reason is fatal, because the 
   onTestFinished(() => db.close())
 
   const outcome = await Promise.allSettled([
-    db.write((tx) => insertMerchant(tx, merchantRow(2))),
+    db.write(async (tx) => {
+      await insertMerchant(tx, merchantRow(2))
+      return sharedNames(tx, {})
+    }),
     db.write((tx) => rawQuery(sql`rollback`)(tx)),
   ])
 
   const failure = expect.objectContaining({ message: 'cannot commit - no transaction is active' })
   expect(outcome).toEqual([rejected(failure), rejected(failure)])
   expect(onFatal.mock.calls).toEqual([[failure]])
+  expect(await db.write((tx) => sharedNames(tx, {}))).toEqual([{ name: 'Merchant 1' }])
 })
 
 test('a SQLite write is rejected as possibly stored if the database file was removed before the end of its commit', async () => {
