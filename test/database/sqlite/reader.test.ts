@@ -159,6 +159,16 @@ test('a SQLite write changes only the version of its table, and raw SQL changes 
   expect(versions()).toEqual([merchants + 2, events + 1])
 })
 
+test('a commit of another process changes the version of every SQLite table', async () => {
+  const { db, addElsewhere } = await startDatabase()
+  const before = Number(db.tableVersion('events'))
+
+  addElsewhere(1)
+  await nextTurn()
+
+  expect(db.tableVersion('events')).toBe(before + 1)
+})
+
 test('a SQLite table counts as changed if its version cannot be read', async () => {
   const { path } = await startDatabase()
   const writing = openConnection(path, { isReadOnly: false })
