@@ -94,6 +94,18 @@ describe('SQLite operations that start in one turn of the event loop', () => {
     expect(counted()).toEqual({ writes: 2, commits: 1 })
   })
 
+  test('share one commit after a busy turn and an idle turn, even if they start at different times of the turn', async () => {
+    const { db, counted } = await startDatabase()
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+
+    const first = db.write(takeNumber)
+    await Promise.resolve()
+    await Promise.all([first, db.write(takeNumber)])
+
+    expect(counted()).toEqual({ writes: 2, commits: 1 })
+  })
+
   test('form several group commits in order when they exceed the maximum batch size', async () => {
     const { db, counted } = await startDatabase()
 
@@ -305,6 +317,19 @@ describe('a SQLite operation that throws in a group commit', () => {
   })
 })
 
+test('a SQLite operation reads a value as soon as it locks the value, and does not read the value again', async () => {
+  const { db } = await startDatabase()
+  const read = vi.fn(() => 10)
+
+  const [readsAfterLock, value] = await db.write(async (tx) => {
+    tx.deferred.lock('x', read)
+    const { calls } = read.mock
+    return [calls.length, await tx.deferred.update('x', { read, next: (value) => value + 1, store: () => {} })]
+  })
+
+  expect([readsAfterLock, value, read.mock.calls.length]).toEqual([1, 11, 1])
+})
+
 describe('shared data that a SQLite writer has cached', () => {
   const [one, two] = [{ name: 'Merchant 1' }, { name: 'Merchant 2' }]
   const readNames = (db: Database) => db.write((tx) => sharedNames(tx, {}))
@@ -419,23 +444,22 @@ test('a SQLite transaction handle cannot be used after its operation has ended',
   await expect(attempt(() => insertMerchant(leaked.tx, merchantRow(2)))).rejects.toMatchObject(late)
 })
 
-/** Fills the queue; on a slow machine one group is committed meanwhile. */
+/** Fills the queue while the clock stands still, so that the queue does not become overdue. */
 function fillQueue(db: Database) {
+  takeClock()
   const results: Promise<string>[] = []
   expect(() => {
-    while (results.length <= maxQueuedWrites + maxBatchSize) {
+    while (results.length <= maxQueuedWrites) {
       db.requireQueueSpace()
       results.push(db.write(async () => 'done'))
     }
   }).toThrow('The write queue is full. Retry with the same idempotency key.')
-  expect(results.length).toBeGreaterThanOrEqual(maxQueuedWrites)
+  expect(results).toHaveLength(maxQueuedWrites)
   return results
 }
 
 test('a full SQLite write queue rejects further writes with UNAVAILABLE and performs the queued writes', async () => {
   const { db } = await startDatabase()
-  // A long turn commits queued writes, so the queue may have room again.
-  takeClock()
   const results = fillQueue(db)
 
   await expect(db.write(takeNumber)).rejects.toMatchObject({
@@ -452,6 +476,28 @@ function takeClock() {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
 }
+
+test.each([
+  { lastBatchMs: 0, overdueMs: 50 },
+  { lastBatchMs: 80, overdueMs: 80 },
+])(
+  'a SQLite write queue is committed within the turn of the event loop after $overdueMs ms if the last batch took $lastBatchMs ms',
+  async ({ lastBatchMs, overdueMs }) => {
+    takeClock()
+    const { db } = await startDatabase()
+    await Promise.all([db.write(() => void vi.advanceTimersByTime(lastBatchMs)), db.write(() => {})])
+    const queuedAfter = (milliseconds: number) => {
+      vi.advanceTimersByTime(milliseconds)
+      db.requireQueueSpace()
+      return db.statistics().queued
+    }
+
+    const written = db.write(takeNumber)
+
+    expect([queuedAfter(overdueMs - 1), queuedAfter(1)]).toEqual([1, 0])
+    expect(await written).toBe(1)
+  },
+)
 
 test('queued SQLite writes are committed even if new requests prolong the turn of the event loop', async () => {
   const { db } = await startDatabase()
