@@ -484,7 +484,7 @@ test.each([
   'a SQLite write queue is committed within the turn of the event loop after $overdueMs ms if the last batch took $lastBatchMs ms',
   async ({ lastBatchMs, overdueMs }) => {
     takeClock()
-    const { db } = await startDatabase()
+    const { db, counted } = await startDatabase()
     await Promise.all([db.write(() => void vi.advanceTimersByTime(lastBatchMs)), db.write(() => {})])
     const queuedAfter = (milliseconds: number) => {
       vi.advanceTimersByTime(milliseconds)
@@ -496,8 +496,20 @@ test.each([
 
     expect([queuedAfter(overdueMs - 1), queuedAfter(1)]).toEqual([1, 0])
     expect(await written).toBe(1)
+    await new Promise(setImmediate)
+    expect(counted()).toEqual({ writes: 3, commits: 2 })
   },
 )
+
+test('a SQLite writer calls back before each batch', async () => {
+  const { db } = await startDatabase()
+  const steps: string[] = []
+  db.onBeforeBatch(() => steps.push('callback'))
+
+  for (const step of ['first', 'second']) await db.write(() => void steps.push(step))
+
+  expect(steps).toEqual(['callback', 'first', 'callback', 'second'])
+})
 
 test('queued SQLite writes are committed even if new requests prolong the turn of the event loop', async () => {
   const { db } = await startDatabase()
@@ -546,16 +558,14 @@ test('a SQLite commit that fails for an unexpected reason is fatal, because the 
   const db = await openDatabase({ url: `sqlite:${path}`, onFatal })
   onTestFinished(() => db.close())
 
-  const outcome = await Promise.allSettled([
-    db.write(async (tx) => {
-      await insertMerchant(tx, merchantRow(2))
-      return sharedNames(tx, {})
-    }),
-    db.write((tx) => rawQuery(sql`rollback`)(tx)),
-  ])
+  const failing = db.write(async (tx) => {
+    await insertMerchant(tx, merchantRow(2))
+    await sharedNames(tx, {})
+    await rawQuery(sql`rollback`)(tx)
+  })
 
   const failure = expect.objectContaining({ message: 'cannot commit - no transaction is active' })
-  expect(outcome).toEqual([rejected(failure), rejected(failure)])
+  await expect(failing).rejects.toEqual(failure)
   expect(onFatal.mock.calls).toEqual([[failure]])
   expect(await db.write((tx) => sharedNames(tx, {}))).toEqual([{ name: 'Merchant 1' }])
 })
