@@ -589,6 +589,18 @@ test('a SQLite write is rejected as possibly stored if the database file was rem
   expect(onStopped).toHaveBeenCalledTimes(1)
 })
 
+test('a SQLite write does not run if the database file was removed', async () => {
+  const { db, path } = await startDatabase()
+  rmSync(path)
+  const operation = vi.fn()
+
+  await expect(db.write(operation)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('The database file was removed'),
+  })
+  expect(operation).not.toHaveBeenCalled()
+})
+
 test('closing a SQLite database first commits all accepted writes and returns their results', async () => {
   const { db, path } = await startDatabase()
 
