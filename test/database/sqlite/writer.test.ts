@@ -414,6 +414,42 @@ describe('a SQLite operation that waits for something other than its own stateme
     expect(await db.write(takeNumber)).toBe(3)
   })
 
+  test('is rejected even if it ends while the rest of its group runs again', async () => {
+    const { db } = await startDatabase()
+    let runs = 0
+
+    const outcome = await Promise.allSettled([
+      db.write(() => (++runs === 2 ? new Promise(() => {}) : null)),
+      db.write(async (tx) => {
+        await insertMerchant(tx, merchantRow(2))
+        await new Promise(setImmediate)
+      }),
+    ])
+
+    expect(outcome).toEqual([rejected(complaint), rejected(complaint)])
+    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
+  })
+
+  test('is rejected once if it throws after the wait, and the rest of its group is not repeated', async () => {
+    const { db } = await startDatabase()
+    const ended = Promise.withResolvers<void>()
+
+    const outcome = await Promise.allSettled([
+      db.write(takeNumber),
+      db.write(async (tx) => {
+        await insertMerchant(tx, merchantRow(2))
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        ended.resolve()
+        throw refusal
+      }),
+    ])
+    await ended.promise
+    await new Promise(setImmediate)
+
+    expect(outcome).toEqual([fulfilled(1), rejected(complaint)])
+    expect(await latestNumber(db)).toBe(1)
+  })
+
   test('cannot run statements after the wait', async () => {
     const { db } = await startDatabase()
     const ended = Promise.withResolvers<unknown>()
@@ -587,6 +623,19 @@ test('a SQLite write is rejected as possibly stored if the database file was rem
     cause: { message: expect.stringContaining('The database file was removed') },
   })
   expect(onStopped).toHaveBeenCalledTimes(1)
+})
+
+test('a SQLite operation runs no statement after the loss of its transaction, even if it catches the error', async () => {
+  const { db } = await startDatabase()
+
+  const losing = db.write(async (tx) => {
+    await rawQuery(sql`rollback`)(tx)
+    await attempt(() => insertMerchant(tx, merchantRow(1))).catch(() => {})
+    await attempt(() => insertMerchant(tx, merchantRow(2))).catch(() => {})
+  })
+
+  await expect(losing).rejects.toMatchObject({ code: 'SQLITE_CONSTRAINT_PRIMARYKEY' })
+  expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
 })
 
 test('a SQLite write does not run if the database file was removed', async () => {
