@@ -1,5 +1,5 @@
-import type { Compilable, Expression, RawBuilder, RootOperationNode, SelectQueryBuilder, TableNode } from 'kysely'
-import { CamelCasePlugin, Kysely, SqliteDialect, sql, ValueNode } from 'kysely'
+import type { Compilable, Expression, RawBuilder, RootOperationNode, SelectQueryBuilder } from 'kysely'
+import { CamelCasePlugin, ExpressionWrapper, Kysely, SqliteDialect, sql, ValueNode } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import { mapMaybe } from '../core/maybe-promise.ts'
@@ -10,7 +10,7 @@ import { projectNode } from './projection.ts'
 import type { Placeholder } from './query-nodes.ts'
 import { noIndexMarker, placeholder } from './query-nodes.ts'
 import type { NewRowOf, TableName, Tables } from './tables.ts'
-import { camelCase, snakeCase, tables } from './tables.ts'
+import { snakeCase, tables } from './tables.ts'
 
 /** Parameters are placeholders. Each engine prepares a query once, and binds the values for each run. */
 export type Query = {
@@ -198,23 +198,12 @@ export function pickParams<P extends object, const Name extends keyof P>(
 
 export function listParam<Item>(values: readonly Item[]): Expression<Item> {
   const { placeholder } = values as unknown as Placeholder
-  return {
-    get expressionType() {
-      return undefined
-    },
-    toOperationNode: () => ValueNode.create({ placeholder, isList: true } satisfies Placeholder),
-  }
+  return new ExpressionWrapper(ValueNode.create({ placeholder, isList: true } satisfies Placeholder))
 }
 
 /** The audit reads tables without indexes, because an index may be damaged. */
 export function scanTable(table: TableName): RawBuilder<unknown> {
-  const marker: Expression<unknown> = {
-    get expressionType() {
-      return undefined
-    },
-    toOperationNode: () => ValueNode.create(noIndexMarker),
-  }
-  return sql`${sql.table(snakeCase(table))} ${marker}`
+  return sql`${sql.table(snakeCase(table))} ${new ExpressionWrapper(ValueNode.create(noIndexMarker))}`
 }
 
 let queryCount = 0
@@ -268,13 +257,6 @@ function nodeAndScope(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'>
 
 export function returnsRows({ node }: Query): boolean {
   return 'returning' in node && node.returning !== undefined
-}
-
-export function changedTable({ node }: Query): TableName | null {
-  const { into, table, from } = node as { into?: TableNode; table?: TableNode; from?: { froms: readonly TableNode[] } }
-  const changed = node.kind === 'InsertQueryNode' ? into : node.kind === 'UpdateQueryNode' ? table : from?.froms[0]
-  if (isRead({ node } as Query) || !changed || changed.kind !== 'TableNode') return null
-  return camelCase(changed.table.identifier.name) as TableName
 }
 
 export function isRead({ node }: Query): boolean {

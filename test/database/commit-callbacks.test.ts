@@ -1,13 +1,29 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openDatabase } from '../../src/app/open-database.ts'
+import type { CommittedBatch } from '../../src/database/database.ts'
 import { query, selectFrom } from '../../src/database/query.ts'
 import { insertMerchant } from '../../src/modules/merchants/repository.ts'
 import { everyEngine, newDatabase } from '../support/app.ts'
+import { openTestDatabaseOn } from './open-test-database.ts'
 import { idOf, merchantRow, upTo } from './rows.ts'
 
 const merchantIds = query(() => selectFrom('merchants').select('id').orderBy('id'))
 
 describe.each(everyEngine)('a committed write on %s', (engine) => {
+  test('calls its onCommitted callback with the duration of the commit in seconds', async () => {
+    const { db } = await openTestDatabaseOn(engine)
+    const onCommitted = vi.fn()
+    const startedAt = performance.now()
+
+    await db.write((tx) => insertMerchant(tx, merchantRow(1)), { onCommitted })
+
+    const elapsed = (performance.now() - startedAt) / 1_000
+    const [[{ writes, seconds }]] = onCommitted.mock.calls as [[CommittedBatch]]
+    expect(writes).toBe(1)
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThan(elapsed)
+  })
+
   test('returns its result and is not retried, even if its onCommitted callback throws', async () => {
     const { url, remove } = await newDatabase(engine)
     const faults: string[] = []

@@ -1,10 +1,21 @@
+import type { AliasedExpression } from 'kysely'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { MaybePromise } from '../../src/core/maybe-promise.ts'
+import { customerScope } from '../../src/database/customer-scope.ts'
+import type { Database } from '../../src/database/database.ts'
 import type { ProjectedRow, Projection } from '../../src/database/projection.ts'
 import { createProjection } from '../../src/database/projection.ts'
 import type { Params, Query, Reader } from '../../src/database/query.ts'
-import { acrossMerchants, insertRow, query, queryWithFilters, selectFrom } from '../../src/database/query.ts'
+import {
+  acrossMerchants,
+  deleteFrom,
+  insertRow,
+  query,
+  queryWithFilters,
+  selectFrom,
+} from '../../src/database/query.ts'
+import { compileForSqlite } from '../../src/database/sqlite/compile-for-sqlite.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
 import { tables } from '../../src/database/tables.ts'
 import { declaredLists } from '../../src/lists/declaration.ts'
@@ -116,6 +127,16 @@ describe.each(everyEngine)('projections (selected columns) on %s', (engine) => {
       ),
     )
 
+    const counts = query(() =>
+      acrossMerchants(
+        selectFrom('merchants')
+          .leftJoin('accounts', 'accounts.merchantId', 'merchants.id')
+          .select(['accounts.balance', 'accounts.entryCount'])
+          .orderBy('merchants.id', 'desc')
+          .orderBy('accounts.id', 'desc'),
+      ),
+    )
+
     expect(await accounts(db, { merchantId }, createProjection(['id', 'owned', 'entryCount', 'two']))).toEqual([
       [7, 'a', maxInteger, 2n],
       [0, 'b', null, 2n],
@@ -127,6 +148,11 @@ describe.each(everyEngine)('projections (selected columns) on %s', (engine) => {
     expect(await keys(db, { operation: 'test' }, createProjection(['result', 'createdAt']))).toEqual([
       [key.createdAt, result],
       [null, null],
+    ])
+    expect(await counts(db, {}, createProjection(['balance', 'entryCount']))).toEqual([
+      [null, null],
+      [null, 0],
+      [maxInteger, 7],
     ])
   })
 
@@ -161,6 +187,14 @@ describe.each(everyEngine)('projections (selected columns) on %s', (engine) => {
     expect(() => createProjection([])).toThrow('a projection needs at least one column')
     const slice = await payouts.slice(app.context(), { first: 1 }, createProjection(['id']))
     expect(() => slice.cursorOf(slice.items[0] as ProjectedRow)).toThrow('the column sequence was not selected')
+  })
+
+  test('give items the same cursors as whole rows', async () => {
+    const { app } = await startFilled(engine)
+    const whole = await payouts.slice(app.context(), {})
+    const projected = await payouts.slice(app.context(), {}, payouts.columns(['sequence']))
+
+    expect(projected.items.map(projected.cursorOf)).toEqual(whole.items.map(whole.cursorOf))
   })
 
   test('are read with one query for several ids, and with a separate query for a single id', async () => {
@@ -221,6 +255,41 @@ describe('queries with a projection (selected columns)', () => {
     expect(new Set(asked).size).toBe(5)
     expect(asked[0]).toBe(asked[1])
     expect(new Set(asked.map(({ scope }) => scope))).toEqual(new Set(['merchant']))
+  })
+
+  test('have different statement names, also in customer scope', async () => {
+    const { reader, asked } = recorder()
+    const scoped = customerScope(reader as unknown as Database, 'c')
+    for (const names of [['id'], ['status'], ['amount']]) {
+      await wholePayouts(reader, { merchantId: 'm' }, createProjection(names))
+      await wholePayouts(scoped, { merchantId: 'm' }, createProjection(names))
+    }
+
+    expect(new Set(asked.map(({ number }) => number)).size).toBe(6)
+  })
+
+  test('omit an expression without a name', async () => {
+    const { reader, asked } = recorder()
+    const unnamed = sql`1` as unknown as AliasedExpression<number, 'one'>
+    const merchants = query(() => selectFrom('merchants').select(unnamed).select('id'))
+
+    await merchants(reader, {}, createProjection(['id']))
+
+    expect(compileForSqlite((asked[0] as Query).node).sql).toBe('select "id" from "merchants"')
+  })
+
+  test.each([
+    ['two tables', query(() => selectFrom(['merchants', 'assetCodes']).selectAll())],
+    ['a subquery', query(() => selectFrom(selectFrom('merchants').select('id').as('some')).selectAll())],
+  ])('are rejected if the query selects all columns of %s', (_, all) => {
+    const { reader } = recorder()
+    expect(() => all(reader, {}, createProjection(['id']))).toThrow('does not select the column id')
+  })
+
+  test('are rejected if the query is not a select', () => {
+    const { reader } = recorder()
+    const deletion = query(() => deleteFrom('merchants'))
+    expect(() => deletion(reader, {}, createProjection(['id']))).toThrow('only a select can be projected')
   })
 
   test('are cached for each projection, up to a limit', async () => {

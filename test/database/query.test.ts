@@ -346,6 +346,10 @@ test('a write outside a transaction does not compile, and fails at run time', as
   await db.write((tx: Tx) => insertFourth(tx, { name: 'x' }))
 })
 
+test('a query builder cannot run its query without an engine', async () => {
+  await expect(selectFrom('merchants').select('id').execute()).rejects.toThrow('this dialect only builds queries')
+})
+
 test('compileForSqlite omits row locks and rejects syntax that SQLite lacks', () => {
   const wallets = selectFrom('wallets').select('id')
   const sqlOf = (built: typeof wallets) => compileForSqlite(built.toOperationNode()).sql

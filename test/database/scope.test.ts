@@ -12,6 +12,7 @@ import {
   query,
   queryWithFilters,
   selectFrom,
+  sharedQuery,
   updateTable,
 } from '../../src/database/query.ts'
 import type { RowOf } from '../../src/database/tables.ts'
@@ -285,6 +286,12 @@ describe('a query on a merchant’s table', () => {
     const db: Reader = { execute: async () => [] }
 
     expect(() => filtered(db, { id: '1' } as never)).toThrow('does not restrict payouts')
+  })
+
+  test('cannot be declared as a shared query', () => {
+    expect(() => sharedQuery(ofMerchant as (p: object) => Compilable<unknown>)).toThrow(
+      'a shared query must not read a table of merchants',
+    )
   })
 
   test('that inserts a whole row has merchant scope', () => {

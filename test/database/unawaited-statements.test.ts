@@ -95,6 +95,9 @@ describe.each(everyEngine)('an operation on %s that has ended', (engine) => {
     const { tx } = await db.write(async (tx) => ({ tx }), { merchantId })
 
     await expect(async () => takeNumber(tx)).rejects.toMatchObject(late)
-    expect(() => tx.deferred.lock('anything', () => 1)).toThrow(late.message)
+    const read = () => 1
+    expect(() => tx.deferred.lock('anything', read)).toThrow(late.message)
+    const change = { read, next: read, store: () => {} }
+    expect(() => tx.deferred.update('anything', change)).toThrow(late.message)
   })
 })

@@ -156,7 +156,7 @@ export const modules: readonly Module[] = [
     tests: [
       'test/modules/client-tokens/{client-tokens,events,every-table,scopes}.test.ts',
       'test/database/{commit-callbacks,customer-scope,deadline,deferred-writes,projections,query,scope,unawaited-statements,values}.test.ts',
-      'test/database/sqlite/{commit-watch,epoch,reader,storage-failure,writer}.test.ts',
+      'test/database/sqlite/{commit-watch,connection,epoch,reader,storage-failure,writer}.test.ts',
       'test/modules/events/wait.test.ts',
       'test/graphql/columns.test.ts',
       'test/operations/idempotency/parse-idempotency-key.test.ts',

@@ -1,3 +1,4 @@
+import type { DeleteQueryNode, InsertQueryNode, UpdateQueryNode } from 'kysely'
 import { DomainError } from '../../core/errors.ts'
 import type { MaybePromise } from '../../core/maybe-promise.ts'
 import { mapMaybe } from '../../core/maybe-promise.ts'
@@ -16,7 +17,9 @@ import {
   writeTimeoutMs,
 } from '../group-commit.ts'
 import type { DeferredValues, Query, Tx } from '../query.ts'
-import { changedTable, isRead, returnsRows } from '../query.ts'
+import { isRead, returnsRows } from '../query.ts'
+import { tableNameOf } from '../query-nodes.ts'
+import { snakeCase } from '../tables.ts'
 import type { PostgresPool } from './pool.ts'
 import type { ControlStatement } from './postgres-connection.ts'
 import { isLockTimeout, isRetryableConflict, unavailableIfTransient } from './postgres-errors.ts'
@@ -320,9 +323,17 @@ function watchedTableOf(query: Query): WatchedTable | null {
   const cached = watchedTableByQuery.get(query.number)
   if (cached !== undefined) return cached
   const changed = changedTable(query)
-  const table = watchedTables.find((watched) => watched === changed) ?? null
+  const table = watchedTables.find((watched) => snakeCase(watched) === changed) ?? null
   watchedTableByQuery.set(query.number, table)
   return table
+}
+
+function changedTable({ node }: Query): string | null {
+  const { into, table, from } = node as Partial<
+    Pick<InsertQueryNode, 'into'> & Pick<UpdateQueryNode, 'table'> & Pick<DeleteQueryNode, 'from'>
+  >
+  const changed = into ?? table ?? from?.froms[0]
+  return changed ? tableNameOf(changed) : null
 }
 
 function backOff(attempt: number): Promise<void> {

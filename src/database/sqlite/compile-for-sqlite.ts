@@ -41,10 +41,9 @@ class SqliteCompiler extends SqliteQueryCompiler {
   }
 
   /** SQLite has only one writer, so it needs no row locks. */
-  protected override visitSelectModifier({ modifier, rawModifier }: SelectModifierNode): void {
-    if (rawModifier || modifier === undefined || !lockModifiers.has(modifier))
-      throw new Error('SQLite does not support this modifier of a select')
+  protected override visitSelectModifier({ modifier }: SelectModifierNode): void {
+    if (!lockModifiers.has(modifier)) throw new Error('SQLite does not support this modifier of a select')
   }
 }
 
-const lockModifiers = new Set<NonNullable<SelectModifierNode['modifier']>>(['ForUpdate', 'ForNoKeyUpdate', 'ForShare'])
+const lockModifiers = new Set<SelectModifierNode['modifier']>(['ForUpdate', 'ForNoKeyUpdate', 'ForShare'])

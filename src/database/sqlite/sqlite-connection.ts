@@ -135,7 +135,7 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
 
 /** A statement changes only one table, because triggers change no rows and foreign keys do not cascade. */
 function changedTableIn(sql: string): ChangedTable {
-  const [, name] = /^(?:insert into|update|delete from) "(\w+)"/.exec(sql) ?? []
+  const [, name] = /(?:insert into|update|delete from) "(\w+)"/.exec(sql) ?? []
   return name === undefined ? 'anything' : (camelCase(name) as TableName)
 }
 
@@ -151,7 +151,6 @@ function createBinder(parameters: SqliteStatement['parameters']): PreparedStatem
 }
 
 function encodeParameter(name: string | null, value: unknown): unknown {
-  if (typeof value === 'string') return value
   if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
   // better-sqlite3 binds a number as floating point, and SQL divides floating-point numbers without rounding.
   if (typeof value === 'number') return BigInt(value)

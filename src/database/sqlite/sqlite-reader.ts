@@ -124,7 +124,7 @@ type CommitWatcher = { readonly table: TableName; readonly call: () => void; see
 export function commitWatch(version: (table: TableName) => number): CommitWatch {
   const watchers = new Set<CommitWatcher>()
   let timer: NodeJS.Timeout | undefined
-  let nextPoll: NodeJS.Immediate | null = null
+  let nextPoll: NodeJS.Immediate | undefined
 
   function poll(): void {
     for (const watcher of watchers) {
@@ -151,7 +151,8 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
     watchers.clear()
     clearInterval(timer)
     timer = undefined
-    if (nextPoll) clearImmediate(nextPoll)
+    clearImmediate(nextPoll)
+    nextPoll = undefined
   }
 
   return {
@@ -168,7 +169,7 @@ export function commitWatch(version: (table: TableName) => number): CommitWatch 
       if (watchers.size === 0 || nextPoll) return
       // `setImmediate` delays the poll until the callers of the writer have their results.
       nextPoll = setImmediate(() => {
-        nextPoll = null
+        nextPoll = undefined
         poll()
       })
     },

@@ -214,7 +214,9 @@ export function sqliteWriter(
       batch.hasCurrentWritten = false
       batch.deferred.begin()
       try {
-        write.outcome = { result: await write.operation(guardedTx(tx, () => requireCurrent(batch, write))) }
+        const result = await write.operation(guardedTx(tx, () => requireCurrent(batch, write)))
+        if (batch.isOver) return
+        write.outcome = { result }
       } catch (error) {
         if (batch.isOver) return
         if (isStorageFailure(error)) batch.failure ??= error
@@ -222,7 +224,6 @@ export function sqliteWriter(
         batch.deferred.undo()
         write.outcome = { error }
       }
-      if (batch.isOver) return
       if (batch.failure) return finishBatch(batch, () => rejectAll(batch, batch.failure))
     }
     if (!batch.deferred.isEmpty()) await storeDeferred(batch, tx)

@@ -80,6 +80,20 @@ describe('the commit watch', () => {
     expect(calls).toEqual(['events'])
   })
 
+  test('calls watchers immediately after a commit, even if an earlier watcher stopped before its poll', () => {
+    const { versions, watch, calls, follow } = watched()
+    const stop = follow('events')
+    watch.pollSoon()
+    stop()
+    follow('events')
+
+    versions.events = 2
+    watch.pollSoon()
+    vi.advanceTimersByTime(0)
+
+    expect(calls).toEqual(['events'])
+  })
+
   test('calls watchers when the file becomes unreadable, and when it becomes readable again', () => {
     const { versions, calls, follow } = watched()
     follow('events')

@@ -1,8 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { CopyMarker } from '../../../src/database/copy/copy-side.ts'
 import type { Database } from '../../../src/database/database.ts'
+import { TemporarilyUnavailableError } from '../../../src/database/database.ts'
 import type { Tx } from '../../../src/database/query.ts'
+import { sqliteCopySide } from '../../../src/database/sqlite/sqlite-copy-side.ts'
 import { writerEpoch } from '../../../src/database/sqlite/writer-epoch.ts'
 import { latestSequenceNumber, takeSequenceNumber } from '../../../src/lists/sequence.ts'
 import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
@@ -90,4 +93,81 @@ test('a writer that failed to take the writer epoch writes nothing until it has 
   epoch.requireForWrite()
   raw.close()
   epoch.take(() => {})
+})
+
+const marker: CopyMarker = {
+  copyId: idOf(9),
+  role: 'source',
+  other: 'postgres://elsewhere/payouts',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  completedAt: null,
+  progress: null,
+}
+
+/** Opens a database in a service, in a service that can start later, and in a copy. */
+async function openForCopy() {
+  const { one, other, path } = await openThrice()
+  const onTakenOver = vi.fn()
+  one.takeOver(onTakenOver)
+  const copy = sqliteCopySide(path)
+  onTestFinished(() => copy.close())
+  return { one, other, copy, path, onTakenOver }
+}
+
+const fenced = (reason: string) => ({
+  code: 'UNAVAILABLE',
+  message: expect.stringContaining('The database is being moved'),
+  cause: new Error(`the database is being copied ${reason}, or was moved`),
+})
+
+describe('a SQLite database that is being copied', () => {
+  test('rejects the writes of a running service, and no service can take the writer epoch', async () => {
+    const { one, other, copy, onTakenOver } = await openForCopy()
+    await copy.fence(marker)
+
+    await expect(one.write(takeNumber)).rejects.toMatchObject(fenced('to postgres://elsewhere/payouts'))
+    await expect(one.ping()).rejects.toMatchObject(fenced('to postgres://elsewhere/payouts'))
+    expect(() => other.takeOver(() => {})).toThrow('The database is being moved')
+    expect(onTakenOver).not.toHaveBeenCalled()
+    expect(await latestNumber(one)).toBe(0)
+  })
+
+  test('can be opened later, so a starting service retries', async () => {
+    const { copy, path } = await openForCopy()
+    await copy.fence(marker)
+    const raw = new Sqlite(path)
+    onTestFinished(() => void raw.close())
+
+    expect(() => writerEpoch(raw).take(() => {})).toThrow(TemporarilyUnavailableError)
+  })
+
+  test('reports the source if the database is the target of the copy', async () => {
+    const { one, copy } = await openForCopy()
+    await copy.fence({ ...marker, role: 'target' })
+
+    await expect(one.write(takeNumber)).rejects.toMatchObject(fenced('from postgres://elsewhere/payouts'))
+  })
+
+  test('rejects writes even if the name of the other database is not stored', async () => {
+    const { one, path } = await openForCopy()
+    const raw = new Sqlite(path)
+    onTestFinished(() => void raw.close())
+    raw.pragma('user_version = -2')
+
+    await expect(one.write(takeNumber)).rejects.toMatchObject(fenced('to another'))
+  })
+
+  test.each([
+    ['an interrupted copy continues', 2],
+    ['a copy ends', 1],
+  ])('stays closed to a service that started before the copy even after %s', async (_, fences) => {
+    const { one, other, copy, onTakenOver } = await openForCopy()
+    for (let i = 0; i < fences; i++) await copy.fence(marker)
+    await copy.unfence(null)
+
+    await expect(one.write(takeNumber)).rejects.toMatchObject(takenOver)
+    expect(onTakenOver).toHaveBeenCalledTimes(1)
+    other.takeOver(() => {})
+    expect(await other.write(takeNumber)).toBe(1)
+  })
 })

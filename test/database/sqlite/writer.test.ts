@@ -1,20 +1,23 @@
+import { rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { DomainError } from '../../../src/core/errors.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { maxQueuedWrites } from '../../../src/database/group-commit.ts'
 import type { Tx } from '../../../src/database/query.ts'
-import { query, selectFrom } from '../../../src/database/query.ts'
+import { query, selectFrom, sharedQuery } from '../../../src/database/query.ts'
 import { maxBatchSize } from '../../../src/database/sqlite/sqlite-writer.ts'
 import { latestSequenceNumber, takeSequenceNumber } from '../../../src/lists/sequence.ts'
 import { debitOldestWallet } from '../../../src/modules/ledger/repository.ts'
 import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
-import { openTestDatabase } from '../open-test-database.ts'
+import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
 import { attempt, idOf, merchantRow, rawQuery, upTo } from '../rows.ts'
 
 const merchantNames = query(() => selectFrom('merchants').select('name').orderBy('id'))
+const sharedNames = sharedQuery(() => selectFrom('merchants').select('name').orderBy('id'))
 const merchantId = idOf(1)
 
 const refusal = new DomainError('WALLET_NOT_FOUND', 'There is none.')
@@ -87,6 +90,18 @@ describe('SQLite operations that start in one turn of the event loop', () => {
     await Promise.resolve()
     const second = db.write(takeNumber)
     await Promise.all([first, second])
+
+    expect(counted()).toEqual({ writes: 2, commits: 1 })
+  })
+
+  test('share one commit after a busy turn and an idle turn, even if they start at different times of the turn', async () => {
+    const { db, counted } = await startDatabase()
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+
+    const first = db.write(takeNumber)
+    await Promise.resolve()
+    await Promise.all([first, db.write(takeNumber)])
 
     expect(counted()).toEqual({ writes: 2, commits: 1 })
   })
@@ -302,6 +317,65 @@ describe('a SQLite operation that throws in a group commit', () => {
   })
 })
 
+test('a SQLite operation reads a value as soon as it locks the value, and does not read the value again', async () => {
+  const { db } = await startDatabase()
+  const read = vi.fn(() => 10)
+
+  const [readsAfterLock, value] = await db.write(async (tx) => {
+    tx.deferred.lock('x', read)
+    const { calls } = read.mock
+    return [calls.length, await tx.deferred.update('x', { read, next: (value) => value + 1, store: () => {} })]
+  })
+
+  expect([readsAfterLock, value, read.mock.calls.length]).toEqual([1, 11, 1])
+})
+
+describe('shared data that a SQLite writer has cached', () => {
+  const [one, two] = [{ name: 'Merchant 1' }, { name: 'Merchant 2' }]
+  const readNames = (db: Database) => db.write((tx) => sharedNames(tx, {}))
+
+  test('is read again after a change by this process', async () => {
+    const { db } = await startDatabase()
+    expect(await readNames(db)).toEqual([one])
+    expect(await readNames(db)).toBe(await readNames(db))
+
+    const inTransaction = await db.write(async (tx) => {
+      await insertMerchant(tx, merchantRow(2))
+      return sharedNames(tx, {})
+    })
+
+    expect([inTransaction, await readNames(db)]).toEqual([
+      [one, two],
+      [one, two],
+    ])
+  })
+
+  test('is read again after a change by another process', async () => {
+    const { db, path } = await startDatabase()
+    expect(await readNames(db)).toEqual([one])
+    const other = await openTestDatabaseAt(path)
+
+    await other.write((tx) => insertMerchant(tx, merchantRow(2)))
+
+    expect(await readNames(db)).toEqual([one, two])
+  })
+
+  test('is read again after a change was rolled back', async () => {
+    const { db } = await startDatabase()
+
+    const outcome = await Promise.allSettled([
+      db.write(async (tx) => {
+        await insertMerchant(tx, merchantRow(2))
+        await sharedNames(tx, {})
+        throw refusal
+      }),
+      readNames(db),
+    ])
+
+    expect(outcome).toEqual([rejected(refusal), fulfilled([one])])
+  })
+})
+
 test('a SQLite operation can catch the error of a violated constraint and commit its other statements', async () => {
   const { db } = await startDatabase()
 
@@ -340,6 +414,42 @@ describe('a SQLite operation that waits for something other than its own stateme
     expect(await db.write(takeNumber)).toBe(3)
   })
 
+  test('is rejected even if it ends while the rest of its group runs again', async () => {
+    const { db } = await startDatabase()
+    let runs = 0
+
+    const outcome = await Promise.allSettled([
+      db.write(() => (++runs === 2 ? new Promise(() => {}) : null)),
+      db.write(async (tx) => {
+        await insertMerchant(tx, merchantRow(2))
+        await new Promise(setImmediate)
+      }),
+    ])
+
+    expect(outcome).toEqual([rejected(complaint), rejected(complaint)])
+    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
+  })
+
+  test('is rejected once if it throws after the wait, and the rest of its group is not repeated', async () => {
+    const { db } = await startDatabase()
+    const ended = Promise.withResolvers<void>()
+
+    const outcome = await Promise.allSettled([
+      db.write(takeNumber),
+      db.write(async (tx) => {
+        await insertMerchant(tx, merchantRow(2))
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        ended.resolve()
+        throw refusal
+      }),
+    ])
+    await ended.promise
+    await new Promise(setImmediate)
+
+    expect(outcome).toEqual([fulfilled(1), rejected(complaint)])
+    expect(await latestNumber(db)).toBe(1)
+  })
+
   test('cannot run statements after the wait', async () => {
     const { db } = await startDatabase()
     const ended = Promise.withResolvers<unknown>()
@@ -370,23 +480,22 @@ test('a SQLite transaction handle cannot be used after its operation has ended',
   await expect(attempt(() => insertMerchant(leaked.tx, merchantRow(2)))).rejects.toMatchObject(late)
 })
 
-/** Fills the queue; on a slow machine one group is committed meanwhile. */
+/** Fills the queue while the clock stands still, so that the queue does not become overdue. */
 function fillQueue(db: Database) {
+  takeClock()
   const results: Promise<string>[] = []
   expect(() => {
-    while (results.length <= maxQueuedWrites + maxBatchSize) {
+    while (results.length <= maxQueuedWrites) {
       db.requireQueueSpace()
       results.push(db.write(async () => 'done'))
     }
   }).toThrow('The write queue is full. Retry with the same idempotency key.')
-  expect(results.length).toBeGreaterThanOrEqual(maxQueuedWrites)
+  expect(results).toHaveLength(maxQueuedWrites)
   return results
 }
 
 test('a full SQLite write queue rejects further writes with UNAVAILABLE and performs the queued writes', async () => {
   const { db } = await startDatabase()
-  // A long turn commits queued writes, so the queue may have room again.
-  takeClock()
   const results = fillQueue(db)
 
   await expect(db.write(takeNumber)).rejects.toMatchObject({
@@ -403,6 +512,40 @@ function takeClock() {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
 }
+
+test.each([
+  { lastBatchMs: 0, overdueMs: 50 },
+  { lastBatchMs: 80, overdueMs: 80 },
+])(
+  'a SQLite write queue is committed within the turn of the event loop after $overdueMs ms if the last batch took $lastBatchMs ms',
+  async ({ lastBatchMs, overdueMs }) => {
+    takeClock()
+    const { db, counted } = await startDatabase()
+    await Promise.all([db.write(() => void vi.advanceTimersByTime(lastBatchMs)), db.write(() => {})])
+    const queuedAfter = (milliseconds: number) => {
+      vi.advanceTimersByTime(milliseconds)
+      db.requireQueueSpace()
+      return db.statistics().queued
+    }
+
+    const written = db.write(takeNumber)
+
+    expect([queuedAfter(overdueMs - 1), queuedAfter(1)]).toEqual([1, 0])
+    expect(await written).toBe(1)
+    await new Promise(setImmediate)
+    expect(counted()).toEqual({ writes: 3, commits: 2 })
+  },
+)
+
+test('a SQLite writer calls back before each batch', async () => {
+  const { db } = await startDatabase()
+  const steps: string[] = []
+  db.onBeforeBatch(() => steps.push('callback'))
+
+  for (const step of ['first', 'second']) await db.write(() => void steps.push(step))
+
+  expect(steps).toEqual(['callback', 'first', 'callback', 'second'])
+})
 
 test('queued SQLite writes are committed even if new requests prolong the turn of the event loop', async () => {
   const { db } = await startDatabase()
@@ -443,6 +586,68 @@ test('a SQLite snapshot stays the same when a write is committed in the same tur
 
   expect(before).toEqual(after)
   expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
+})
+
+test('a SQLite commit that fails for an unexpected reason is fatal, because the writes may be stored', async () => {
+  const { path } = await startDatabase()
+  const onFatal = vi.fn()
+  const db = await openDatabase({ url: `sqlite:${path}`, onFatal })
+  onTestFinished(() => db.close())
+
+  const failing = db.write(async (tx) => {
+    await insertMerchant(tx, merchantRow(2))
+    await sharedNames(tx, {})
+    await rawQuery(sql`rollback`)(tx)
+  })
+
+  const failure = expect.objectContaining({ message: 'cannot commit - no transaction is active' })
+  await expect(failing).rejects.toEqual(failure)
+  expect(onFatal.mock.calls).toEqual([[failure]])
+  expect(await db.write((tx) => sharedNames(tx, {}))).toEqual([{ name: 'Merchant 1' }])
+})
+
+test('a SQLite write is rejected as possibly stored if the database file was removed before the end of its commit', async () => {
+  const { path } = await startDatabase()
+  const onStopped = vi.fn()
+  const db = await openDatabase({ url: `sqlite:${path}`, onFatal: () => {}, onStopped })
+  onTestFinished(() => db.close())
+
+  const removing = db.write(async (tx) => {
+    await insertMerchant(tx, merchantRow(2))
+    rmSync(path)
+  })
+
+  await expect(removing).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('it may be stored'),
+    cause: { message: expect.stringContaining('The database file was removed') },
+  })
+  expect(onStopped).toHaveBeenCalledTimes(1)
+})
+
+test('a SQLite operation runs no statement after the loss of its transaction, even if it catches the error', async () => {
+  const { db } = await startDatabase()
+
+  const losing = db.write(async (tx) => {
+    await rawQuery(sql`rollback`)(tx)
+    await attempt(() => insertMerchant(tx, merchantRow(1))).catch(() => {})
+    await attempt(() => insertMerchant(tx, merchantRow(2))).catch(() => {})
+  })
+
+  await expect(losing).rejects.toMatchObject({ code: 'SQLITE_CONSTRAINT_PRIMARYKEY' })
+  expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
+})
+
+test('a SQLite write does not run if the database file was removed', async () => {
+  const { db, path } = await startDatabase()
+  rmSync(path)
+  const operation = vi.fn()
+
+  await expect(db.write(operation)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('The database file was removed'),
+  })
+  expect(operation).not.toHaveBeenCalled()
 })
 
 test('closing a SQLite database first commits all accepted writes and returns their results', async () => {
