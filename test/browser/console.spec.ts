@@ -153,7 +153,8 @@ test('another browser can open neither the console link nor the URLs of console 
 })
 
 test.describe('without scripts', () => {
-  test.use({ javaScriptEnabled: false })
+  // The console ends with the session. The browser may request the icon of the last page only then.
+  test.use({ javaScriptEnabled: false, expectedComplaints: /ERR_CONNECTION_REFUSED .*\/favicon\.svg/ })
 
   test('an operator pauses a rail, finds a payout and ends the session', async ({ console }) => {
     const base = addressOf(console)
