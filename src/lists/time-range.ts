@@ -50,13 +50,14 @@ export function findSpan(
 }
 
 async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: FindMark): Promise<SequenceSpan> {
-  const from = shiftTimestamp(createdFrom ?? minTimestamp, -maxClockSkewMs)
-  const before = shiftTimestamp(createdBefore ?? maxTimestamp, maxClockSkewMs)
-  const readMarks = (sequences: readonly number[]) => allOrFirstError(sequences.map(markAt))
-  const [lastBeforeRange, last] = await findLastBefore([from, before], readMarks)
+  const times = [
+    ...(createdFrom === null ? [] : [shiftTimestamp(createdFrom, -maxClockSkewMs)]),
+    ...(createdBefore === null ? [] : [shiftTimestamp(createdBefore, maxClockSkewMs)]),
+  ]
+  const marks = await findLastBefore(times, (sequences) => allOrFirstError(sequences.map(markAt)))
   return {
-    above: lastBeforeRange?.sequence ?? 0,
-    below: createdBefore === null ? fullSpan.below : (last?.sequence ?? 0) + 1,
+    above: createdFrom === null ? 0 : (marks[0]?.sequence ?? 0),
+    below: createdBefore === null ? fullSpan.below : (marks.at(-1)?.sequence ?? 0) + 1,
   }
 }
 

@@ -81,11 +81,11 @@ describe.each(everyEngine)('the page of a wallet on %s', (engine) => {
   test('reads the balances of 30 days with as many queries for 1,500 entries as for 150 entries', async () => {
     const days = Array.from({ length: 30 }, (_, day) => new Date(Date.UTC(2026, 2, 1 + day)).toISOString())
     const queriesAmong = async (entryCount: number) => {
-      let now = Date.parse('2026-02-28T12:00:00Z')
-      const app = await startApp(engine, { clock: () => now })
+      let time = Date.parse('2026-02-28T12:00:00Z')
+      const app = await startApp(engine, { clock: () => time })
       const walletId = await app.wallet({ balance: '1' })
       for (let count = 1; count < entryCount; count++) {
-        now += (30 * dayMs) / entryCount
+        time += (30 * dayMs) / entryCount
         await depositToWallet(app.context(), { walletId, amount: '1', reference: `deposit ${count}` })
       }
       let queries = 0

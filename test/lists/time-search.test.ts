@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { timestamp } from '../../src/core/ids-and-clock.ts'
+import { findSpan } from '../../src/lists/time-range.ts'
 import { findLastBefore } from '../../src/lists/time-search.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
@@ -31,11 +32,11 @@ function lastUpTo(rows: readonly Row[], sequence: number): Row | null {
 /** Returns the results of a search, and the sequence numbers that each round read. */
 async function search(times: readonly string[], read: (sequence: number) => Row | null) {
   const rounds: (readonly number[])[] = []
-  const found = await findLastBefore(times, (sequences) => {
+  const results = await findLastBefore(times, (sequences) => {
     rounds.push(sequences)
     return sequences.map(read)
   })
-  return { found, rounds }
+  return { results, rounds }
 }
 
 /** Returns the numbers of reads in each round of a search among rows without gaps in their numbers. */
@@ -60,8 +61,8 @@ describe('the search for the last row before a time', () => {
     await fc.assert(
       fc.asyncProperty(arbitraryRows({ maxSkewMs: 0 }), arbitraryTimes, async (rows, others) => {
         const times = [...others, ...rows.map(({ createdAt }) => createdAt)]
-        const { found } = await search(times, (sequence) => lastUpTo(rows, sequence))
-        expect(found).toEqual(times.map((time) => rows.findLast(({ createdAt }) => createdAt < time) ?? null))
+        const { results } = await search(times, (sequence) => lastUpTo(rows, sequence))
+        expect(results).toEqual(times.map((time) => rows.findLast(({ createdAt }) => createdAt < time) ?? null))
       }),
       { numRuns: 500 },
     )
@@ -70,8 +71,8 @@ describe('the search for the last row before a time', () => {
   test('finds an earlier row that precedes a later row, if the clock was set back between rows', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryRows({ maxSkewMs: 4_000_000_000 }), arbitraryTimes, async (rows, times) => {
-        const { found } = await search(times, (sequence) => lastUpTo(rows, sequence))
-        for (const [place, row] of found.entries()) {
+        const { results } = await search(times, (sequence) => lastUpTo(rows, sequence))
+        for (const [place, row] of results.entries()) {
           const time = times[place] as string
           const next = rows[row === null ? 0 : rows.indexOf(row) + 1]
           expect(row === null || row.createdAt < time).toBe(true)
@@ -125,4 +126,18 @@ describe('the search for the last row before a time', () => {
     const timeOf = (sequence: number) => start + sequence
     expect(await roundsAmong(1_000_000, [timestamp(start), timestamp(start + 1_000_001)], timeOf)).toEqual([2])
   })
+})
+
+test('a time range without a start reads no rows to find its start', async () => {
+  const first = 1_000_000
+  const timeOf = (sequence: number) => timestamp(start + (sequence - first) * dayMs)
+  let reads = 0
+  const markAt = (sequence: number) => {
+    reads++
+    const last = Math.min(sequence, first + 9)
+    return last < first ? null : { sequence: last, createdAt: timeOf(last) }
+  }
+  const range = { createdFrom: null, createdBefore: timeOf(first + 20) }
+  expect(await findSpan(range, markAt)).toEqual({ above: 0, below: first + 10 })
+  expect(reads).toBe(2)
 })

@@ -245,7 +245,7 @@ function encoded(text: string): string {
   }
 }
 
-/** The value of a query string as the service reads it: what has no valid encoding stays as it is. */
+/** Decodes a value of a query string as the service does. A value with an invalid encoding stays unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

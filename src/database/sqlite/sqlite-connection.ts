@@ -135,7 +135,7 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
 
 /** A statement changes only one table, because triggers change no rows and foreign keys do not cascade. */
 function changedTableIn(sql: string): ChangedTable {
-  const [, name] = /(?:insert into|update|delete from) "(\w+)"/.exec(sql) ?? []
+  const [, name] = /^(?:insert into|update|delete from) "(\w+)"/.exec(sql) ?? []
   return name === undefined ? 'anything' : (camelCase(name) as TableName)
 }
 

@@ -1,3 +1,4 @@
+import { allOrFirstError } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { findLastBefore } from '../../lists/time-search.ts'
 import type { Context } from '../../operations/context.ts'
@@ -16,10 +17,12 @@ export async function findBalancesBefore(
   times: readonly string[],
 ): Promise<readonly WalletBalance[]> {
   const entries = await findLastBefore(times, async (sequences) => {
-    const found = await entriesAt(db, { merchantId, walletId, sequences })
-    const entries = new Map(found.map((entry) => [entry.sequence, entry]))
-    return Promise.all(
-      sequences.map((sequence) => entries.get(sequence) ?? entryAtOrBefore(db, { merchantId, walletId, sequence })),
+    const rows = await entriesAt(db, { merchantId, walletId, sequences })
+    const entryBySequence = new Map(rows.map((row) => [row.sequence, row]))
+    return allOrFirstError(
+      sequences.map(
+        (sequence) => entryBySequence.get(sequence) ?? entryAtOrBefore(db, { merchantId, walletId, sequence }),
+      ),
     )
   })
   return entries.map((entry) => ({ balance: entry?.balanceAfter ?? 0n, sequence: entry?.sequence ?? 0 }))

@@ -1,6 +1,7 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { z } from 'zod'
 import { parseInput } from '../../core/input.ts'
+import { allOrFirstError } from '../../core/maybe-promise.ts'
 import { findLastBefore } from '../../lists/time-search.ts'
 import type { Context } from '../../operations/context.ts'
 import { payout } from '../payouts/payout-shape.ts'
@@ -24,7 +25,7 @@ export async function exportPayouts(context: Context, input: z.input<typeof Peri
   const period = resolvePeriod(context, parseInput(PeriodInput, input))
   const moments = period.from === null ? [period.to] : [period.to, period.from]
   const [last, lastBefore] = await findLastBefore(moments, (sequences) =>
-    Promise.all(sequences.map((sequence) => payoutAtOrBefore(db, { merchantId, sequence }))),
+    allOrFirstError(sequences.map((sequence) => payoutAtOrBefore(db, { merchantId, sequence }))),
   )
   const [through, after] = [last?.sequence ?? 0, lastBefore?.sequence ?? 0]
   const sum = async (part: { after: number; through: number }) => payoutSums(db, { merchantId, ...part })

@@ -39,7 +39,7 @@ export function sandboxSolanaAddress(index: number): string {
 
 function solanaAddressFromSeed(name: string): string {
   const step = Fn.create(bytesToNumberLE(sha512(utf8ToBytes(`payout-gateway sandbox solana ${name}`))))
-  // The slower constant-time multiplication would hide only a public number.
+  // A constant-time multiplication is slower, and `step` is not secret.
   return encodeSolanaAddress(sandboxSolanaBase.add(Point.BASE.multiplyUnsafe(step)).toBytes())
 }
 

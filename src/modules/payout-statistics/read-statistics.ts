@@ -66,7 +66,7 @@ export function createPeriodReader(): PeriodReader {
     const interval = Math.floor(service.wallClock() / maxCacheAgeMs)
     const key = [finished.from, period[0], finished.through, interval].join()
     // Events that are counted during the next reads must change this number in the next request.
-    const countedEvents = await countCountedEvents(service)
+    const countedEvents = await sumCountedEvents(service)
     let current = cached?.key === key ? cached : null
     if (current?.countedEvents !== countedEvents) {
       const payoutCount = await countPayouts(service, finished)
@@ -87,7 +87,7 @@ export function createPeriodReader(): PeriodReader {
   }
 }
 
-async function countCountedEvents({ db }: Service): Promise<number> {
+async function sumCountedEvents({ db }: Service): Promise<number> {
   let count = 0
   for await (const merchantIds of iterateMerchantIds(db))
     count += Number((await countedEventsOf(db, { merchantIds }))?.count ?? 0)
